@@ -200,6 +200,12 @@ class Subject:
         """Whether the user listed the loads of at least one model."""
         return any(model.settings.loads for model in self.models)
 
+    def goes_on_after(self, failure: Failure, *, has_measured: bool) -> bool:
+        """Whether a sweep tries further loads after a failure: if the user listed them, it has
+        measured one, and the failure may be of one load alone.
+        """
+        return self.lists_loads and has_measured and failure.may_be_of_one_load
+
     @property
     def uncached(self) -> bool:
         """Whether its variants are loaded without the response cache of their configurations."""
@@ -243,29 +249,21 @@ def log_skipped(trial: Trial) -> None:
     log.info("Skipping illegal run configuration: %s (%s)", trial, trial.why_illegal)
 
 
-def is_of_one_load(failure: Failure, *, is_listed: bool, has_measured: bool) -> bool:
-    """Whether a sweep tries further loads after a failure: if the user listed them, it has measured
-    one, and the failure may be of this load alone.
-    """
-    return is_listed and has_measured and failure.may_be_of_one_load
-
-
 def goes_on(
-    trial: Trial, failure: Failure, rest: Sequence[int], *, is_listed: bool, has_measured: bool
+    subject: Subject, trial: Trial, failure: Failure, rest: Sequence[int], *, has_measured: bool
 ) -> bool:
-    """Whether a sweep tries the `rest` of its loads after a failure (`is_of_one_load`). Logs which
-    listed ones are not tried.
+    """Whether a sweep tries the `rest` of its loads after a failure; logs the listed ones that are
+    not tried.
     """
-    if is_of_one_load(failure, is_listed=is_listed, has_measured=has_measured):
-        return True
-    if is_listed and rest:
+    is_tried = subject.goes_on_after(failure, has_measured=has_measured)
+    if subject.lists_loads and rest and not is_tried:
         log.warning(
             "%s: further loads (%s) are not tried, because %s; --retry-failed tries them, too",
             trial,
             first_few([*map(str, rest)]),
             failure.reason.value,
         )
-    return False
+    return is_tried
 
 
 def doubling(low: int, high: int) -> Sequence[int]:

@@ -80,8 +80,7 @@ class _Refinement:
     """The loads of one combination of variants; a known outcome is not asked for again."""
 
     def __init__(self, subject: Subject, trial: Trial, records: Sequence[TrialRecord]) -> None:
-        self._goal = subject.goal
-        self._is_listed = subject.lists_loads
+        self._subject = subject
         self._trial = trial
         self._outcomes = {record.trial.key: record.outcome for record in records}
         self._added: list[TrialRecord] = []
@@ -102,12 +101,9 @@ class _Refinement:
             if isinstance(outcome, Measurement):
                 measurements.append(outcome)
             elif not goes_on(
-                self._under(value),
-                outcome,
-                loads[number:],
-                is_listed=self._is_listed,
+                self._subject, self._under(value), outcome, loads[number:],
                 has_measured=bool(measurements),
-            ):
+            ):  # fmt: skip
                 return
 
     def _search_boundary(self, loads: Sequence[int], steps: int) -> PartialPlan[None]:
@@ -124,7 +120,7 @@ class _Refinement:
             if middle == low:
                 return
             outcome = yield from self._measure(middle)
-            if isinstance(outcome, Measurement) and self._goal.passes(outcome):
+            if isinstance(outcome, Measurement) and self._subject.goal.passes(outcome):
                 low = middle
             else:
                 high = middle
@@ -139,7 +135,7 @@ class _Refinement:
 
     def _is_feasible(self, value: int) -> bool | None:
         outcome = self._outcomes.get(self._under(value).key)
-        return self._goal.passes(outcome) if isinstance(outcome, Measurement) else None
+        return self._subject.goal.passes(outcome) if isinstance(outcome, Measurement) else None
 
     def _under(self, value: int) -> Trial:
         """The trial with this load for all its models."""
@@ -153,7 +149,7 @@ class _Refinement:
 
     def _has_plateaued(self, measurements: Sequence[Measurement]) -> bool:
         def is_flat(window: Sequence[Measurement]) -> bool:
-            return max(self._goal.score(later, window[0]) for later in window) < _MIN_GAIN
+            return max(self._subject.goal.score(later, window[0]) for later in window) < _MIN_GAIN
 
         return has_plateaued(measurements, is_flat, is_noisy=are_noisy(measurements))
 

@@ -104,9 +104,7 @@ class RefinedExpectation(Expectation):
         self._mode = mode
         self._subject = mode.subject
         self._forecast = foreseen
-        self._list = ListProgress(
-            foreseen.trials or (), slots, lists_loads=self._subject.lists_loads
-        )
+        self._list = ListProgress(mode.subject, foreseen.trials or (), slots)
         self._history = History()
         self._sizes = Sizes()
         self._usual_size = 1.0

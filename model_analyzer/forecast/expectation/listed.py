@@ -18,7 +18,7 @@ from typing import TypeAlias
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.expectation.loading import instances_of, loads_of
-from model_analyzer.search.plan import is_of_one_load
+from model_analyzer.search.plan import Subject
 
 # With stop rules, about this share of a sweep is measured.
 _MEASURED_SHARE = 0.75
@@ -46,18 +46,14 @@ class _Sweep:
 
 
 class ListProgress:
-    """How far a search has come in its list of trials, with several `slots` or with one;
-    `lists_loads` as in `Subject`.
+    """How far the search of a subject has come in its list of trials, with `slots` at a time.
 
     The list consists of sweeps, one behind the other. They begin in this order, and end early by
     rules of the search; those with illegal trials only do not begin.
     """
 
-    def __init__(
-        self, trials: Sequence[Trial], slots: int = 1, *, lists_loads: bool = False
-    ) -> None:
-        self._trials = trials
-        self._lists_loads = lists_loads
+    def __init__(self, subject: Subject, trials: Sequence[Trial], slots: int) -> None:
+        self._subject, self._trials = subject, trials
         self._slots = slots
         self._sweeps = _sweeps(trials)
         self._starts = [sweep.start for sweep in self._sweeps]
@@ -68,7 +64,6 @@ class ListProgress:
         self._current = -1  # the sweep of the last outcome
         self._reached: dict[int, int] = {}  # the next place, by sweep
         self._under_way: dict[str, int] = {}  # sweeps, by key of the trial
-        self._measured: set[_Key] = set()
         self._failed: set[_Key] = set()  # those that a failure ended
         self._counts: Counter[_Key] = Counter()
 
@@ -93,10 +88,9 @@ class ListProgress:
         self._under_way.pop(trial.key, None)
         key = _sweep_of(trial)
         self._counts[key] += 1
-        if not isinstance(outcome, Failure):
-            self._measured.add(key)
-        elif not is_of_one_load(
-            outcome, is_listed=self._lists_loads, has_measured=key in self._measured
+        if isinstance(outcome, Failure) and not self._subject.goes_on_after(
+            outcome,
+            has_measured=self._counts[key] > 1,  # a first one that fails ends it
         ):
             self._failed.add(key)
         if place is not None:

@@ -237,7 +237,7 @@ class BruteSearch:
 
     def _sweep_loads(self, variant: ModelVariant, batch_size: int) -> PartialPlan[Swept]:
         records: list[TrialRecord] = []
-        values, is_listed = load_values(self._model, self._settings), self._subject.lists_loads
+        values = load_values(self._model, self._settings)
         for number, value in enumerate(values, start=1):
             trial = self._trial(variant, value, batch_size)
             if not trial.is_legal:
@@ -247,9 +247,8 @@ class BruteSearch:
             outcome = yield trial
             records.append(TrialRecord(trial=trial, outcome=outcome))
             if isinstance(outcome, Failure):
-                has_measured = bool(Swept(records).throughputs)
-                rest = values[number:]
-                if goes_on(trial, outcome, rest, is_listed=is_listed, has_measured=has_measured):
+                rest, has_measured = values[number:], bool(Swept(records).throughputs)
+                if goes_on(self._subject, trial, outcome, rest, has_measured=has_measured):
                     continue
                 return Swept(records, failed=True)
             swept = Swept(records)

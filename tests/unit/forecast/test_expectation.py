@@ -28,7 +28,6 @@ from tests.unit.search.surfaces import (
     Respond,
     batch_limit,
     counts,
-    failure,
     growing,
     instances,
     latency_within,
@@ -183,41 +182,26 @@ def test_a_list_too_long_to_be_made_is_expected_whole() -> None:
     assert expected.remaining().trials == (10**6 * 8 + 1) * 11 - 1
 
 
-def test_a_failure_ends_its_sweep() -> None:
-    target = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
-    trials = sequence(search(target, SMALL), lambda _: failure())
-    expected = expectation(target, SMALL)
-
-    for trial in trials:
-        expected.record(trial, failure())
-
-    assert len(trials) == 4  # one load of each variant
-    assert expected.remaining().trials <= 2
-
-
 @pytest.mark.parametrize(
-    ("fails_at", "asked"),
-    [(1, 4), (2, 12)],  # a first load that fails ends its sweep; a later one is alone
+    ("reason", "fails_at", "asked"),
+    [("MODEL_NOT_LOADED", 1, 4), ("REQUEST_FAILED", 1, 4), ("REQUEST_FAILED", 2, 12)],
 )
-def test_what_a_failure_of_requests_ends_is_expected_as_it_is_searched(
-    fails_at: int, asked: int
-) -> None:
+def test_a_failure_ends_its_sweep(reason: str, fails_at: int, asked: int) -> None:
     def respond(trial: Trial) -> Outcome:
-        failed = Failure(reason=FailureReason.REQUEST_FAILED, message="")
-        return failed if load(trial) == fails_at else saturating(trial)
+        failed = Failure(reason=FailureReason[reason], message="")
+        return failed if load(trial) == fails_at else growing(trial)
 
     target = subject(loads=(1, 2, 4), parameters=counts(1, 2, 3))
     trials = sequence(search(target, SMALL), respond)
-    expected = expectation(target, SMALL)
-    assert len(trials) == asked
-    for trial in trials[: asked // 4]:  # the first of four sweeps
+    expected, left = expectation(target, SMALL), []
+    for trial in trials:
         expected.record(trial, respond(trial))
-    after_one = expected.remaining().trials
-    for trial in trials[asked // 4 :]:
-        expected.record(trial, respond(trial))
+        left.append(expected.remaining().trials)
 
-    assert asked - asked // 4 <= after_one <= 2 * (asked - asked // 4)
-    assert expected.remaining().trials == pytest.approx(0)
+    assert len(trials) == asked
+    rest = asked - asked // 4  # after the first of four sweeps
+    assert rest <= left[asked // 4 - 1] <= 2 * rest
+    assert left[-1] == pytest.approx(0)
 
 
 def test_products_of_several_models_are_listed() -> None:

@@ -177,25 +177,22 @@ def test_a_failure_ends_the_loads_and_client_batch_sizes_of_its_variant() -> Non
 @pytest.mark.parametrize(
     ("reason", "fails_at", "asked"),
     [
-        (FailureReason.REQUEST_FAILED, 2, [1, 2, 4]),
-        (FailureReason.MODEL_DIED, 2, [1, 2]),
+        ("REQUEST_FAILED", 2, [1, 2, 4]), ("MODEL_DIED", 2, [1, 2]),
         # nothing shows yet that it works at all
-        (FailureReason.REQUEST_FAILED, 1, [1]),
-        (FailureReason.MODEL_NOT_LOADED, 1, [1]),
+        ("REQUEST_FAILED", 1, [1]), ("MODEL_NOT_LOADED", 1, [1]),
     ],
-)
+)  # fmt: skip
 def test_listed_loads_are_tried_after_a_failure_of_requests(
-    caplog: pytest.LogCaptureFixture, reason: FailureReason, fails_at: int, asked: list[int]
+    caplog: pytest.LogCaptureFixture, reason: str, fails_at: int, asked: list[int]
 ) -> None:
     def respond(trial: Trial) -> Outcome:
-        failed = load(trial) == fails_at
-        return Failure(reason=reason, message="") if failed else growing(trial)
+        failed = Failure(reason=FailureReason[reason], message="")
+        return failed if load(trial) == fails_at else growing(trial)
 
     trials = sequence(search(subject(loads=(1, 2, 4)), ONE_VARIANT), respond)
 
     assert [load(trial) for trial in trials] == asked
-    is_told = f"concurrency={fails_at}: further loads (" in caplog.text
-    assert is_told == (len(asked) < 3)
+    assert (f"concurrency={fails_at}: further loads (" in caplog.text) == (len(asked) < 3)
 
 
 def test_the_search_goes_on_after_a_default_that_fails() -> None:
