@@ -66,7 +66,8 @@ def track(
         trackers["MLflow"] = Mlflow(mlflow, experiment)
     if wandb:
         trackers["Weights & Biases"] = WeightsAndBiases(wandb, directory)
+    runs = [*tracked_runs(checkpoint, answers)]
     for name, tracker in trackers.items():
-        sent = tracker.send(tracked_runs(checkpoint, answers))
-        echo(f"{name} has {counted(sent, 'run')}")
+        tracker.send(runs)
+        echo(f"{name} has {counted(len(runs), 'run')}")
     return EXIT_OK

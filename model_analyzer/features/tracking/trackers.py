@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
+from model_analyzer.domain.words import shortened
 from model_analyzer.errors import OutputError, wrong
 from model_analyzer.features.tracking.tracked_runs import TrackedRun
 
@@ -30,8 +31,8 @@ _PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOU
 class RunStore(Protocol):
     """Where runs are sent."""
 
-    def send(self, runs: Iterable[TrackedRun]) -> int:
-        """Sends them; how many there are. Raises OutputError where that fails."""
+    def send(self, runs: Sequence[TrackedRun]) -> None:
+        """Raises OutputError where that fails."""
 
 
 class Mlflow:
@@ -45,25 +46,28 @@ class Mlflow:
         self._uri, self._experiment = uri, experiment
         self._library = library
 
-    def send(self, runs: Iterable[TrackedRun]) -> int:
+    def send(self, runs: Sequence[TrackedRun]) -> None:
         try:
             client = self._library.MlflowClient(tracking_uri=self._uri)
             place = client.get_experiment_by_name(self._experiment)
             identity = place.experiment_id if place else client.create_experiment(self._experiment)
             known = {run.data.tags.get(_IDENTITY): run for run in _all_runs(client, identity)}
-            return sum(self._sent(client, identity, run, known.get(run.identity)) for run in runs)
+            for run in runs:
+                self._send(client, identity, run, known.get(run.identity))
         except self._error as error:
             text = " ".join(without_secrets_of(self._uri, str(error)).split())
             raise OutputError(f"--mlflow {masked_url(self._uri)}: {text}") from error
 
-    def _sent(self, client: Any, experiment: str, run: TrackedRun, known: Any) -> int:
-        tags = {name: _short(text) for name, text in run.tags.items()} | {_IDENTITY: run.identity}
+    def _send(self, client: Any, experiment: str, run: TrackedRun, known: Any) -> None:
+        tags = {name: shortened(text, _LONGEST) for name, text in run.tags.items()} | {
+            _IDENTITY: run.identity
+        }
         began = round(1000 * (run.started or 0))
         made = known or client.create_run(experiment, began or None, tags, run_name=run.name)
         place, data = made.info.run_id, made.data
         # a parameter cannot be changed, and a value that is sent again is a second point of a curve
         parameters = [
-            self._entities.Param(name, _short(text))
+            self._entities.Param(name, shortened(text, _LONGEST))
             for name, text in _named(run.parameters).items()
             if name not in data.params
         ]
@@ -79,7 +83,6 @@ class Mlflow:
             client.log_text(place, text, name)
         ended = began + round(1000 * run.seconds) if began else None
         client.set_terminated(place, "FAILED" if run.has_failed else "FINISHED", ended)
-        return 1
 
 
 class WeightsAndBiases:
@@ -92,13 +95,14 @@ class WeightsAndBiases:
         self._entity, self._directory = entity or None, directory
         self._library = _library("wandb", "--wandb", "wandb")
 
-    def send(self, runs: Iterable[TrackedRun]) -> int:
+    def send(self, runs: Sequence[TrackedRun]) -> None:
         try:
-            return sum(map(self._sent, runs))
+            for run in runs:
+                self._send(run)
         except self._library.Error as error:
             raise OutputError(f"--wandb: {' '.join(str(error).split())}") from error
 
-    def _sent(self, run: TrackedRun) -> int:
+    def _send(self, run: TrackedRun) -> None:
         quiet = self._library.Settings(silent=True, console="off", disable_git=True)
         made = self._library.init(
             entity=self._entity,
@@ -113,7 +117,6 @@ class WeightsAndBiases:
         )
         made.summary.update({**run.metrics, **run.tags, **run.files})
         made.finish(exit_code=int(run.has_failed))
-        return 1
 
 
 def _library(name: str, option: str, package: str) -> Any:
@@ -135,7 +138,3 @@ def _all_runs(client: Any, experiment: str) -> Iterator[Any]:
 
 def _named(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {_ODD.sub("_", name)[:250]: value for name, value in values.items()}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

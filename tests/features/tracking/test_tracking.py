@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import mlflow
 import pytest
 
 from model_analyzer.domain.measurements import Outcome
@@ -38,32 +39,27 @@ def stored(tmp_path: Path, *outcomes: tuple[Trial, Outcome]) -> None:
 class Store:
     """An MLflow store in a directory, to which a checkpoint is sent."""
 
-    def __init__(self, library: Any, run: Run, directory: Path) -> None:
+    def __init__(self, run: Run, directory: Path) -> None:
         self._run, self._directory = run, directory
         self._uri = (directory / "store").as_uri()
-        self._client = library.MlflowClient(tracking_uri=self._uri)
+        self.client = mlflow.MlflowClient(tracking_uri=self._uri)
 
     def after(self, *outcomes: tuple[Trial, Outcome]) -> dict[str, Any]:
         """Its runs, by name."""
         stored(self._directory, *outcomes)
         status, _, error = self._run("track", "--mlflow", self._uri)
         assert status == 0, error
-        place = self._client.get_experiment_by_name("model-analyzer").experiment_id
-        runs = self._client.search_runs([place])
+        (place,) = self.client.search_experiments(filter_string="name = 'model-analyzer'")
+        runs = self.client.search_runs([place.experiment_id])
         named = {each.info.run_name: each for each in runs}
         assert len(named) == len(runs)
         return named
 
-    def history(self, run: Any, tag: str) -> list[float]:
-        points = self._client.get_metric_history(run.info.run_id, tag)
-        return [point.value for point in points]
-
 
 @pytest.fixture
 def store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    library = pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions want a database
-    return Store(library, run, tmp_path)
+    return Store(run, tmp_path)
 
 
 def test_each_trial_is_a_run_and_one_is_recommended(store: Store, tmp_path: Path) -> None:
@@ -99,12 +95,13 @@ def test_sending_again_changes_runs_and_makes_no_second_ones(store: Store) -> No
     best = runs["m_config_0 concurrency 4"]
     assert (best.data.tags["recommended"], best.data.metrics["perf_throughput"]) == ("yes", 1045)
     assert runs["m_config_default concurrency 4"].data.tags["recommended"] == "no"
-    assert store.history(best, "perf_throughput") == [90, 1045]
-    assert store.history(runs["m_config_default concurrency 4"], "perf_throughput") == [100]
+    for name, values in ("m_config_0", [90, 1045]), ("m_config_default", [100]):
+        identity = runs[f"{name} concurrency 4"].info.run_id
+        points = store.client.get_metric_history(identity, "perf_throughput")
+        assert [point.value for point in points] == values
 
 
 def test_weights_and_biases_keeps_runs_for_later(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("wandb")
     stored(tmp_path, (DEFAULT, measurement(100)), (BATCHING, measurement(500)))
 
     environment = {**os.environ, "WANDB_MODE": "offline", "HOME": str(tmp_path)}
@@ -120,17 +117,27 @@ def test_weights_and_biases_keeps_runs_for_later(run: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("options", "status", "said"),
+    ("options", "status", "said", "missing"),
     [
-        ((), 2, "name a tracker: --mlflow URI or --wandb PROJECT"),
-        (("--mlflow", "http://user:hush@127.0.0.1:9"), 1, "--mlflow http://******@127.0.0.1:9: "),
-        (("--mlflow", "file:///tmp", "-m", "n"), 2, "model 'n' was not measured"),
+        ((), 2, "name a tracker: --mlflow URI or --wandb PROJECT", ""),
+        (
+            ("--mlflow", "http://user:hush@127.0.0.1:9"),
+            1,
+            "--mlflow http://******@127.0.0.1:9: ",
+            "",
+        ),
+        (("--mlflow", "file:///tmp", "-m", "n"), 2, "model 'n' was not measured", ""),
+        (("--mlflow", "x"), 2, "--mlflow: needs a library: pip install mlflow-skinny", "mlflow"),
+        (("--wandb", "x"), 2, "--wandb: needs a library: pip install wandb", "wandb"),
     ],
 )
 def test_what_is_wrong_is_one_line(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Any, status: int, said: str
-) -> None:
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    options: Any, status: int, said: str, missing: str,
+) -> None:  # fmt: skip
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
     stored(tmp_path, (DEFAULT, measurement(100)))
 
     found, output, error = run("track", *options)
@@ -139,16 +146,3 @@ def test_what_is_wrong_is_one_line(
     assert said in error
     assert error.count("\n") == 1
     assert "hush" not in error
-
-
-@pytest.mark.parametrize(("option", "package"), [("mlflow", "mlflow-skinny"), ("wandb", "wandb")])
-def test_a_missing_library_is_named(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, package: str
-) -> None:
-    monkeypatch.setitem(sys.modules, option, None)
-    stored(tmp_path, (DEFAULT, measurement(100)))
-
-    status, _, error = run("track", f"--{option}", "x")
-
-    assert status == 2
-    assert f"--{option}: needs a library: pip install {package}" in error
