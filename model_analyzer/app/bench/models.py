@@ -83,9 +83,9 @@ def read_models(settings: ProfileSettings, places: Places) -> Models:
         version = model.perf_analyzer_flags.get("model-version")
         served = repository.versions(facts[model.name]) if version and model.name in facts else ()
         if served and version not in served:
-            message = f"model {model.name}: the server loads version {', '.join(served)} of it"
-            where, other = places.for_model("perf_analyzer_flags", model.name), f", not {version}"
-            broken[model.name] = Problem(where=where, message=message + other)
+            where = places.for_model("perf_analyzer_flags", model.name)
+            message = f"the server loads version {', '.join(served)} of it, not {version}"
+            broken[model.name] = Problem(where=where, message=f"model {model.name}: {message}")
     return Models(facts=facts, unknown=unknown, broken=broken)
 
 

@@ -12,7 +12,7 @@ from model_analyzer.domain.loads import under
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
-from model_analyzer.features.watch.facts.deviations import SeenDeviation, WatchClass
+from model_analyzer.features.watch.facts.deviations import SeenDeviation, WatchClass, range_text
 from model_analyzer.features.watch.facts.server_counts import RATIOS, Estimate
 from model_analyzer.features.watch.watching import WatchReport
 from model_analyzer.noise.noise import Interval
@@ -92,7 +92,8 @@ def seen_table(report: WatchReport) -> Table:
             "queue_ms": expected.queue,
             "compute_ms": expected.compute,
         }
-        rows.append(("measured", *(_range(ranges.get(name)) for name in _COLUMNS)))
+        found = map(ranges.get, _COLUMNS)
+        rows.append(("measured", *(None if each is None else range_text(each) for each in found)))
     return Table(headers=("Replica", *_COLUMNS.values()), rows=tuple(rows))
 
 
@@ -133,9 +134,3 @@ def _plain(estimate: Estimate | None) -> dict[str, Any] | None:
 
 def _sentence(deviation: SeenDeviation) -> str:
     return f"{deviation.server}: {deviation.text}" if deviation.server else deviation.text
-
-
-def _range(interval: Interval | None) -> str | None:
-    if interval is None:
-        return None
-    return f"{number_text(interval.low)} to {number_text(interval.high)}"

@@ -287,7 +287,10 @@ def _inferred(scene: Scene, replica: ReplicaSeen, cv: Estimate | None) -> Iterat
     if batch and expected and expected.batch and cv and cv.value > _EVEN:
         is_never = batch.value <= 1.0001 * size and replica.total("executions") > _FOR_BATCHES
         if is_never and expected.batch.low > _BATCHES * size:
-            yield BATCHING, f"no batches at all, measured were {_range(expected.batch)} inferences"
+            yield (
+                BATCHING,
+                f"no batches at all, measured were {range_text(expected.batch)} inferences",
+            )
     versions, wanted = [*replica.parts("version")], scene.version
     if versions and wanted is not None and versions != [wanted]:
         yield "model_version", f"version {', '.join(versions)} of the model answers, not {wanted}"
@@ -308,7 +311,7 @@ def _slower(scene: Scene, *, has_its_traffic: bool) -> Iterator[SeenDeviation]:
             continue
         measured, usual = f"measured {under(expected.item.trial)} were", expected.queue
         if compute.is_above(_SLOWER * expected.compute.high):
-            text = f"computing takes {_text(compute)} ms, {measured} {_range(expected.compute)}"
+            text = f"computing takes {_text(compute)} ms, {measured} {range_text(expected.compute)}"
             look = ["a slower model: another version, other files or parameters"]
             cpu = 100 * (replica.gauge("cpu") or 0.0)
             if cpu >= 100 * _BUSY:
@@ -320,7 +323,7 @@ def _slower(scene: Scene, *, has_its_traffic: bool) -> Iterator[SeenDeviation]:
             and queue.is_above(max(_LONGER * usual.high, usual.high + _COUNTS * compute.value))
         ):
             instances = sum(count for count, _ in promise.variant.instances(gpus=promise.gpus))
-            text = f"requests wait {_text(queue)} ms, {measured} {_range(usual)}"
+            text = f"requests wait {_text(queue)} ms, {measured} {range_text(usual)}"
             look = [f"fewer instances than {instances}, or another dynamic_batching"]
             yield SeenDeviation(kind, "queue_ms", text, server, queue, usual, look)
 
@@ -384,10 +387,11 @@ def _knee(scene: Scene) -> Iterator[SeenDeviation]:
 
 def _text(estimate: Estimate) -> str:
     value = number_text(estimate.value)
-    return value if estimate.interval is None else f"{value} ({_range(estimate.interval)})"
+    return value if estimate.interval is None else f"{value} ({range_text(estimate.interval)})"
 
 
-def _range(interval: Interval) -> str:
+def range_text(interval: Interval) -> str:
+    """Both ends, such as `6.77 to 7.61`."""
     return f"{number_text(interval.low)} to {number_text(interval.high)}"
 
 
