@@ -17,8 +17,8 @@ from model_analyzer.features.agents.borders import CONFIG
 from model_analyzer.reading.untrusted import read_ends
 from model_analyzer.runner.process import Process
 
-# A run that is told to stop has so long for its last measurement and its files; then it is told to
-# leave the measurement (docs/resuming.md).
+# A run that is told to stop has so many seconds to finish its last measurement and its files. After
+# them, it is told to leave the measurement (docs/resuming.md).
 LAST_MEASUREMENT_S = 60.0
 
 # What a run has to save if this process ends.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from model_analyzer.features.watch.watching import Promises, WatchReport
 
 _ONCE_S = 10.0
-# While it watches, what is known is judged again after so many seconds.
+# The line on the terminal is renewed after so many seconds.
 _SHOWN_EVERY_S = 5.0
 
 F = TypeVar("F", bound=Callable[..., int])
