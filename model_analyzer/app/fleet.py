@@ -14,10 +14,10 @@ from pathlib import Path
 from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import (
     OVERVIEW,
+    ReportWriter,
     origin_of,
     originals_of,
     write_fleet,
-    write_summary,
 )
 from model_analyzer.app.selection.asked_goals import goals_of, other_goals, priced
 from model_analyzer.app.selection.conditions import ranked, run_of
@@ -30,7 +30,7 @@ from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.libraries import writable
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import answers_of, by_model
+from model_analyzer.results.answer import answer_of, by_model
 from model_analyzer.state.checkpoint import Checkpoint, load_existing
 
 log = logging.getLogger(__name__)
@@ -64,8 +64,15 @@ def fleet(settings: ReportSettings, directories: Sequence[Path]) -> Iterator[Pat
     directory = ExportDirectory(settings.export_path)
     models: list[FleetModel] = []
     with Images() as images:
+        writer = ReportWriter(
+            directory=directory,
+            images=images,
+            formats=settings.formats,
+            offline=settings.offline,
+            always_gpus=settings.always_gpus,
+        )
         for source in sources:
-            for model in _models(source, settings, directory, images):
+            for model in _models(source, settings, writer):
                 yield directory.path / "reports" / model.link
                 models.append(model)
         for remark in images.remarks():
@@ -133,7 +140,7 @@ def _shared(lists: Sequence[Sequence[str]]) -> int:
 
 
 def _models(
-    source: _Source, settings: ReportSettings, directory: ExportDirectory, images: Images
+    source: _Source, settings: ReportSettings, writer: ReportWriter
 ) -> Iterator[FleetModel]:
     """The models of a checkpoint, after their pages were written."""
     checkpoint = source.checkpoint
@@ -149,7 +156,7 @@ def _models(
     deploying = Deploying.of_report(
         checkpoint.path, settings, originals_of(profile), other_goals(checkpoint, goals)
     )
-    for answer in by_model(answers_of(rankings)):
+    for answer in by_model(map(answer_of, rankings)):
         page = build_page(
             answer,
             [*map(deploying.deployment, answer.answers)],
@@ -159,10 +166,8 @@ def _models(
             offline=settings.offline,
             always_gpus=settings.always_gpus,
         )
-        drawings = images.svg(page.charts, page.model)
+        drawings = writer.images.svg(page.charts, page.model)
         folders = tuple(filter(None, source.name.split("/")))
-        path, *_ = write_summary(
-            directory, page, images, drawings, settings.formats, *folders, related=[OVERVIEW]
-        )
-        link = path.relative_to(directory.path / "reports").as_posix()
+        path, *_ = writer.summary(page, drawings, *folders, related=[OVERVIEW])
+        link = path.relative_to(writer.directory.path / "reports").as_posix()
         yield FleetModel(answer=answer, link=link, source=source.name)

@@ -18,12 +18,12 @@ from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
-from model_analyzer.forecast.durations import trial_seconds
 from model_analyzer.forecast.run_plan import (
     Plan,
     Resumed,
     document_of,
     server_starts,
+    trial_seconds,
     within_budget,
 )
 from model_analyzer.forecast.searches import Forecast, forecast

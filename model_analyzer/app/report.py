@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.app.delivery.files import origin_of, write_detail, write_measurements
+from model_analyzer.app.delivery.files import ReportWriter, origin_of
 from model_analyzer.app.selection.asked_goals import given_or_of_run
 from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects
@@ -52,20 +52,17 @@ def report(settings: ReportSettings) -> Iterator[Path]:
     directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
     with Images() as images:
+        writer = ReportWriter(
+            directory=directory,
+            images=images,
+            formats=settings.formats,
+            offline=settings.offline,
+            always_gpus=settings.always_gpus,
+        )
         for name in settings.variants:
             for result, ranking in results[name]:
-                yield from write_detail(
-                    directory,
-                    result,
-                    ranking,
-                    origin,
-                    images,
-                    plots=settings.plots[name],
-                    offline=settings.offline,
-                    always_gpus=settings.always_gpus,
-                    formats=settings.formats,
-                )
-                yield from write_measurements(directory, result, ranking, settings.formats)
+                yield from writer.detail(result, ranking, origin, settings.plots[name])
+                yield from writer.measurements(result, ranking)
         for remark in images.remarks():
             log.warning("%s", remark)
 

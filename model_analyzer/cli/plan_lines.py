@@ -12,8 +12,15 @@ from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.windows import WINDOWS
 from model_analyzer.domain.words import counted
-from model_analyzer.forecast.durations import AROUND_S, COUNTED_WINDOW_S, LOAD_S, START_S
-from model_analyzer.forecast.run_plan import Plan, Resumed, duration
+from model_analyzer.forecast.run_plan import (
+    AROUND_S,
+    COUNTED_WINDOW_S,
+    LOAD_S,
+    START_S,
+    Plan,
+    Resumed,
+    duration,
+)
 from model_analyzer.forecast.searches import Forecast, Varied
 from model_analyzer.noise.first_look import FIRST_LOOK_S
 

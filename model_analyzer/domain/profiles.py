@@ -51,6 +51,15 @@ class FailedTrial(NamedTuple):
     failure: Failure
 
 
+def measured_trials(records: Iterable[TrialRecord]) -> tuple[MeasuredTrial, ...]:
+    """Those of the records that have a measurement, in their order."""
+    return tuple(
+        MeasuredTrial(trial=record.trial, measurement=record.outcome)
+        for record in records
+        if isinstance(record.outcome, Measurement)
+    )
+
+
 def failed_trials(records: Iterable[TrialRecord]) -> tuple[FailedTrial, ...]:
     """Those of the records that have no measurement, in their order."""
     return tuple(
@@ -126,11 +135,7 @@ class Profile:
 
     @property
     def measured(self) -> tuple[MeasuredTrial, ...]:
-        return tuple(
-            MeasuredTrial(trial=record.trial, measurement=record.outcome)
-            for record in self.records
-            if isinstance(record.outcome, Measurement)
-        )
+        return measured_trials(self.records)
 
     @property
     def failed(self) -> tuple[FailedTrial, ...]:

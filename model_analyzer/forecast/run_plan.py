@@ -9,15 +9,19 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from model_analyzer.domain.budget import Budget
+from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, empty, thaw
-from model_analyzer.domain.settings import LaunchMode, ServerRestart, ServerSettings
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Trial
-from model_analyzer.domain.windows import WINDOWS
+from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted
-from model_analyzer.forecast.durations import AROUND_S, COUNTED_WINDOW_S, LOAD_S, START_S
 from model_analyzer.forecast.searches import Forecast
 from model_analyzer.noise.first_look import FIRST_LOOK_S
+
+# Assumed durations (s): around a measurement, of loading a variant and of starting a server; and of
+# a window in which requests are counted, since perf_analyzer does that once a second.
+AROUND_S, LOAD_S, START_S, COUNTED_WINDOW_S = 0.5, 1.0, 3.0, 1.0
 
 # How far a run may be from its estimate: a search that chooses trials may end early, and unstable
 # measurements are repeated with larger windows.
@@ -81,6 +85,22 @@ class Minutes:
         if self.high < 1:
             return "less than a minute"
         return f"roughly {self.low:g} to {self.high:g} minutes"
+
+
+def trial_seconds(models: Sequence[ModelSettings], *, own_s: float = 0.0) -> float:
+    """The duration of a measurement of these models together. `own_s` is the length of their load,
+    if it has one of its own (a log, or stages).
+    """
+    if own_s:
+        return own_s + AROUND_S
+    if all(model.in_rounds for model in models):
+        return FIRST_LOOK_S + AROUND_S
+    return max(_careful_seconds(model.perf_analyzer_flags) for model in models)
+
+
+def _careful_seconds(flags: Mapping[str, Flag]) -> float:
+    window = Window.of(flags)
+    return WINDOWS * (window.size / 1000 if window.is_timed else COUNTED_WINDOW_S) + AROUND_S
 
 
 def within_budget(forecast: Forecast, budget: Budget, trial_s: float) -> Forecast:

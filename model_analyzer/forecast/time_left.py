@@ -18,9 +18,9 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.durations import LOAD_S, trial_seconds
 from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage, expectation
 from model_analyzer.forecast.expectation.history import Remaining
+from model_analyzer.forecast.run_plan import LOAD_S, trial_seconds
 from model_analyzer.search.plan import Subject
 
 # The weight of the assumed durations, in outcomes.
@@ -49,7 +49,7 @@ class _Sums:
 
 class Durations:
     """Seconds from one outcome to the next: `trial_s` for a trial of size 1 (`Sizes`) with the same
-    variant, and `load_s` more for each unit that is loaded (`forecast.expectation.loading`). Both
+    variant, and `load_s` more for each unit that is loaded (`forecast.expectation.history`). Both
     are assumed at first.
     """
 

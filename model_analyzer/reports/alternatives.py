@@ -8,17 +8,16 @@ here: gains, values with their noise, configurations, and commands.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, islice, pairwise
-from typing import Any
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.budget import Budget
 from model_analyzer.reports.changes import configuration_changes
-from model_analyzer.reports.deployment import Deployment, goal_flags
 from model_analyzer.reports.evidence import gain_text, value_texts
 from model_analyzer.reports.headline import compared_at
 from model_analyzer.reports.latencies import Points, averages_of, distribution_of
@@ -39,6 +38,21 @@ _UNCLEAR = "~"
 _AT = "|"
 
 _Texts = dict[int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """How to use the recommendation: its config.pbtxt (of each model, if there are several), their
+    `difference` from those in the model repository, and the `command` that prints a Kubernetes
+    manifest; `start` is how that begins, before goals. "" if unknown. `configurations` are the same
+    texts of the best variants, in the order of the ranking.
+    """
+
+    configuration: str = ""
+    difference: str = ""
+    command: str = ""
+    start: str = ""
+    configurations: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +77,6 @@ class Alternatives:
     commands: tuple[tuple[str, str], ...]
     command: str
     latencies: Mapping[int, tuple[Points, Sequence[Points]]]
-
-    def to_data(self) -> Mapping[str, Any]:
-        """Its fields, ready for JSON."""
-        return asdict(self)
 
 
 def alternatives_of(
@@ -240,3 +250,20 @@ def _commands(goals: Sequence[Goal], deployment: Deployment) -> Iterator[tuple[s
         (model,) = goal.models
         flags = goal_flags(model)
         yield f"{deployment.start} {flags}", f"{deployment.start} {goal_flags(model, ends=True)}"
+
+
+def goal_flags(goal: ModelGoal, *, ends: bool = False) -> str:
+    """The flags of `best` that stand for a goal. More constraints may follow, unless it `ends`."""
+    weights = [f":{objective.weight:.15g}" for objective in goal.objectives]
+    if len(weights) == 1:
+        weights = [""]
+    weighted = zip(goal.objectives, weights, strict=True)
+    flags = ["--metric", ",".join(f"{objective.tag}{weight}" for objective, weight in weighted)]
+    for bound in goal.constraints:
+        if bound.minimum is not None:
+            flags += ["--constraint", f"{bound.tag}>{bound.minimum:.15g}"]
+        if bound.maximum is not None:
+            flags += ["--constraint", f"{bound.tag}<{bound.maximum:.15g}"]
+    if ends and not goal.constraints:
+        flags += ["--constraint", "none"]
+    return shlex.join(flags)

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain, groupby
-from typing import Any
 
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
@@ -92,10 +91,6 @@ class Budget:
     runs: Mapping[int, Mapping[str, Sequence[float | None]]]
     errors: Mapping[str, Mapping[int, float | None]]
     usual: Mapping[str, float]
-
-    def to_data(self) -> Mapping[str, Any]:
-        """Its fields, ready for JSON."""
-        return asdict(self)
 
 
 def budget_of(

@@ -20,13 +20,12 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.alternatives import Alternatives, alternatives_of
+from model_analyzer.reports.alternatives import Alternatives, Deployment, alternatives_of
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import Budget, budget_of
 from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure, proven_texts
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
-from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
@@ -47,7 +46,7 @@ from model_analyzer.reports.tables import (
     summary_table,
 )
 from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer
-from model_analyzer.results.columns import reports_gpus
+from model_analyzer.results.columns import own_instances_text, reports_gpus
 from model_analyzer.results.effects import effects
 from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -577,7 +576,7 @@ def _described(variant: ModelVariant, gpus: int) -> str:
         return f"{variant.name} is an ensemble of {parts}."
     calls = ", ".join(part.full_name for part in variant.composing)
     batching = "enabled" if variant.has_dynamic_batching else "disabled"
-    own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
+    own = own_instances_text(variant, gpus=gpus)
     return (
         f"{variant.name} uses {own} instances with a max batch size of {variant.max_batch_size}"
         f" and has dynamic batching {batching}; platform {variant.platform}."

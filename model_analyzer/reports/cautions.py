@@ -15,8 +15,9 @@ from model_analyzer.domain.proofs import Verdict
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.words import counted
 from model_analyzer.noise.lag import sent_late
-from model_analyzer.reports.remarks import fewest_requests, unreached_rates
+from model_analyzer.reports.remarks import too_few_requests, unreached_rates
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.ranking import VariantResult
 
 # The most serious ones are named; the remarks have all.
 _MOST = 2
@@ -26,14 +27,17 @@ _HOPELESS = 0.05
 
 def is_unsure(answer: Answer, *, complete: bool) -> bool:
     """Whether the answer may be wrong; `complete` means that the search finished."""
-    return answer.is_unsure or _is_unfinished(answer, complete=complete)
+    return answer.is_unsure or is_unfinished(answer, complete=complete)
 
 
 def caution_text(answer: Answer, *, complete: bool) -> str:
     """The most serious reasons not to rely on the answer, or only on some of its values; "" if
     there are none.
     """
-    reasons = [*_doubts(answer, complete=complete), *_limits_of_use(answer)]
+    best = answer.best
+    if best is None:
+        return ""
+    reasons = [*_doubts(answer, best, complete=complete), *_limits_of_use(answer, best)]
     if not reasons:
         return ""
     start = "Not certain" if is_unsure(answer, complete=complete) else "Note"
@@ -72,11 +76,9 @@ def proven_texts(answer: Answer) -> Iterator[str]:
             yield f"{start}: {'; '.join(texts)}."
 
 
-def _doubts(answer: Answer, *, complete: bool) -> Iterator[str]:
+def _doubts(answer: Answer, best: VariantResult, *, complete: bool) -> Iterator[str]:
     """Why the answer may be wrong, most serious first."""
-    best, compliance, certainty = answer.best, answer.compliance, answer.certainty
-    if best is None:
-        return
+    compliance, certainty = answer.compliance, answer.certainty
     if best.best.measurement.doubts:
         yield "its values contradict each other"
     unchecked = answer.ranking.goal.unchecked(best.best.measurement)
@@ -94,15 +96,12 @@ def _doubts(answer: Answer, *, complete: bool) -> Iterator[str]:
     elif certainty is not None and certainty.is_low:
         other = "better one" if certainty.is_feasible else "configuration that meets them"
         yield f"{a_chance(certainty.chance)} that a {other} was not tried"
-    if _is_unfinished(answer, complete=complete):
+    if is_unfinished(answer, complete=complete):
         yield "the search is not complete"
 
 
-def _limits_of_use(answer: Answer) -> Iterator[str]:
+def _limits_of_use(answer: Answer, best: VariantResult) -> Iterator[str]:
     """Under which conditions the values hold, or which of them do not."""
-    best = answer.best
-    if best is None:
-        return
     measurement = best.best.measurement
     if answer.ranking.unmeasured:
         names = " and ".join(METRICS[tag].name for tag in answer.ranking.unmeasured)
@@ -112,7 +111,7 @@ def _limits_of_use(answer: Answer) -> Iterator[str]:
         yield f"{number_text(rate)} % of the requests were answered from the response cache"
     if any(True for _ in unreached_rates(best.best)):
         yield "the request rate was not reached"
-    requests = fewest_requests(answer)
+    requests = too_few_requests(best)
     if requests is not None:
         yield f"p99 is from only {counted(requests, 'request')}"
     kinds = {notice.kind for notice in measurement.notices}
@@ -120,5 +119,6 @@ def _limits_of_use(answer: Answer) -> Iterator[str]:
         yield "its requests were sent late"
 
 
-def _is_unfinished(answer: Answer, *, complete: bool) -> bool:
+def is_unfinished(answer: Answer, *, complete: bool) -> bool:
+    """Whether no search has concluded what the answer is."""
     return answer.certainty is None and (answer.ranking.is_unfinished or not complete)

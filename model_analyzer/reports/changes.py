@@ -13,6 +13,7 @@ from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.models import ModelVariant, instance_groups
 from model_analyzer.domain.parameters import unpacked
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.results.columns import own_instances_text
 
 # Fields of a configuration, and of an instance group, that have another name here, or none.
 _SHOWN_OTHERWISE = ("name", "instance_group")
@@ -40,8 +41,13 @@ def configuration_changes(
         prefix = f"{later.model}: " if len(_parts(new)) > 1 else ""
         pairs = [("variant", old.name, later.name)] if with_names else []
         if not later.is_ensemble:
-            counts = _instances(old, base), _instances(later, new)
-            pairs.append(("instances", *counts))
+            pairs.append(
+                (
+                    "instances",
+                    own_instances_text(old, gpus=base.trial.gpus),
+                    own_instances_text(later, gpus=new.trial.gpus),
+                )
+            )
         kept = [_kept(part) for part in (old, later)]
         pairs += [
             (name, _setting(name, each.then), _setting(name, each.now))
@@ -105,11 +111,6 @@ def _fields_of_groups(variant: ModelVariant) -> Mapping[str, Any]:
     if len(groups) == 1:
         return groups[0]
     return {f"{number}": fields for number, fields in enumerate(groups) if fields}
-
-
-def _instances(variant: ModelVariant, item: MeasuredTrial) -> str:
-    counts = variant.instances(gpus=item.trial.gpus)
-    return " + ".join(f"{count}:{kind}" for count, kind in counts)
 
 
 def _setting(name: str, value: str) -> str:

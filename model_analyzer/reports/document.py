@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.conditions import LeftOut
+from model_analyzer.results.flat_rows import moment_text
 from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.
@@ -196,7 +196,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "load": proof.load or None,
         "sentence": proof.sentence,
         "numbers": dict(proof.numbers),
-        "at": _time(proof.at),
+        "at": moment_text(proof.at),
     }
 
 
@@ -208,11 +208,12 @@ def _goal(name: str, goal: ModelGoal) -> dict[str, Any]:
             {"metric": canonical(objective.tag), "weight": objective.weight}
             for objective in goal.objectives
         ],
-        "constraints": [_bounds(constraint) for constraint in goal.constraints],
+        "constraints": [bounds(constraint) for constraint in goal.constraints],
     }
 
 
-def _bounds(constraint: Constraint) -> dict[str, Any]:
+def bounds(constraint: Constraint) -> dict[str, Any]:
+    """The limits of a constraint, None where there is none."""
     return {
         "metric": canonical(constraint.tag),
         "minimum": constraint.minimum,
@@ -301,7 +302,7 @@ def verdicts(
             missed = None if value is None else constraint.excess(value) * 100
             yield {
                 "model": name,
-                **_bounds(constraint),
+                **bounds(constraint),
                 "value": value,
                 "met": None if missed is None else missed == 0,
                 "missed_by_percent": missed,
@@ -343,7 +344,7 @@ def _measured(item: MeasuredTrial, ranking: Ranking) -> dict[str, Any]:
         ],
         "commands": list(measurement.commands),
         "host": _host(measurement),
-        "started": _time(measurement.started),
+        "started": moment_text(measurement.started),
         "duration_s": measurement.duration_s,
     }
 
@@ -390,7 +391,7 @@ def _failed(item: FailedTrial) -> dict[str, Any]:
         "log": list(failure.log),
         "commands": list(failure.commands),
         "host": _host(failure),
-        "started": _time(failure.started),
+        "started": moment_text(failure.started),
         "duration_s": failure.duration_s,
     }
 
@@ -410,10 +411,3 @@ def _loads(trial: Trial) -> Sequence[dict[str, Any]]:
         }
         for work in trial.workloads
     ]
-
-
-def _time(seconds: float) -> str | None:
-    """Seconds since the epoch as ISO 8601 text in UTC; None if unknown (0)."""
-    if not seconds:
-        return None
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds")

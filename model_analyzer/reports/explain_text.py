@@ -16,13 +16,12 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import FailedTrial
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.words import capitalized, counted, setting_text
-from model_analyzer.reports.failure_text import failure_advice
+from model_analyzer.reports.remarks import failure_advice
 from model_analyzer.results.change import Change
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
 from model_analyzer.results.explain.finding import AdvisedChange, Finding
-from model_analyzer.results.explain.situation import Situation
-from model_analyzer.results.explain.texts import ms, percent
+from model_analyzer.results.explain.situation import Situation, ms, percent
 from model_analyzer.results.time_parts import Part, TimeParts
 
 # The version of the layout; increased when readers of the last version would misread this one.
@@ -124,7 +123,7 @@ class ExplainReport:
     @property
     def times(self) -> str:
         """Where the time of an average request goes, the largest part first."""
-        return _times_text(self.explanation.situation.times.parts)
+        return _times_text(self.explanation.situation.times)
 
 
 def explain_lines(report: ExplainReport) -> Iterator[str]:
@@ -232,8 +231,7 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "load": _load(situation.work),
         "metrics": _metrics(situation),
         "intervals": {tag: [each.low, each.high] for tag, each in explanation.intervals.items()},
-        "average_ms": {part.value: time for part, time in situation.times.parts.parts.items()}
-        or None,
+        "average_ms": {part.value: time for part, time in situation.times.parts.items()} or None,
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in report.findings],
         "ruled_out": [_confirmation(each) for each in explanation.ruled_out],

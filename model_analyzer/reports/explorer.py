@@ -31,6 +31,7 @@ from model_analyzer.results.columns import (
     Cell,
     Column,
     dynamic_batching,
+    fewest_requests,
     metric_over_all,
     reports_gpus,
 )
@@ -388,19 +389,12 @@ def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
         return None if estimate is None else estimate.percent
 
     columns = (
-        replace(REQUESTS, value=_fewest_requests),
+        replace(REQUESTS, value=lambda item: fewest_requests(item.measurement)),
         Column(key="noise", name="Noise (±\u00a0%)", value=noise, is_number=True, digits=3),
         Column(key="remarks", name="Remarks", value=_remarks, is_usual=False),
     )
     filled = [_filled(column, items) for column in columns]
     return [(column, cells) for column, cells in filled if any(cell is not None for cell in cells)]
-
-
-def _fewest_requests(item: MeasuredTrial) -> Cell:
-    """The number of requests; for several models, the smallest."""
-    models = item.measurement.models
-    counts = [model.requests for model in models if model.requests is not None]
-    return min(counts, default=None)
 
 
 def _remarks(item: MeasuredTrial) -> Cell:

@@ -11,9 +11,8 @@ from collections.abc import Collection, Sequence
 from operator import methodcaller
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.reports.csv_cells import UnixLines
 from model_analyzer.reports.libraries import imported
-from model_analyzer.reports.tables import Table, table_of
+from model_analyzer.reports.tables import Table, UnixLines, table_of
 from model_analyzer.reports.write import encoded
 from model_analyzer.results.columns import Cell, Column, with_data
 from model_analyzer.results.flat_rows import Row, columns_of

@@ -20,7 +20,7 @@ from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.words import counted
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.cautions import is_unsure
+from model_analyzer.reports.cautions import is_unfinished, is_unsure
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.front import Point, first_points, front_points
@@ -213,37 +213,29 @@ _REPEATED = frozenset({"throughput", "latency", "tokens", "first-token", "cost"}
 
 
 def _columns(rankings: Sequence[Ranking]) -> Iterator[tuple[FleetColumn, _Cell]]:
-    yield FleetColumn(key="model", name="Model"), _model
-    yield FleetColumn(key="hardware", name="Hardware"), _hardware
-    yield FleetColumn(key="checkpoint", name="Checkpoint"), _source
-    yield FleetColumn(key="answer", name="Answer"), _answer
+    yield _text("model", "Model"), lambda model, _: FleetCell(text=model.answer.model)
+    yield _text("hardware", "Hardware"), lambda _, answer: FleetCell(text=answer.ranking.hardware)
+    yield _text("checkpoint", "Checkpoint"), lambda model, _: FleetCell(text=model.source)
+    yield _text("answer", "Answer"), _answer
     yield from _goal_column(rankings)
-    yield _number("throughput", "Throughput", "infer/sec"), _throughput
+    yield _number("throughput", "Throughput", "infer/sec"), _metric_cell("perf_throughput")
     yield _number("latency", "Latency", "ms"), _latency
-    yield _number("tokens", "Tokens", "per sec"), _tokens
-    yield _number("first-token", "First token", "p99, ms"), _first_token
+    yield _number("tokens", "Tokens", "per sec"), _metric_cell("output_token_throughput")
+    yield _number("first-token", "First token", "p99, ms"), _metric_cell("time_to_first_token_p99")
     yield _number("gain", "Gain", "% over default"), _gain
-    yield FleetColumn(key="limits", name="Limits", is_long=True), _limits
-    yield FleetColumn(key="configuration", name="Configuration", is_long=True), _settings
-    yield FleetColumn(key="load", name="Load", is_long=True), _load
+    yield _text("limits", "Limits", is_long=True), _limits
+    yield _text("configuration", "Configuration", is_long=True), _settings
+    yield _text("load", "Load", is_long=True), _load
     yield _number("certainty", "Certainty", "%"), _certainty
     yield _number("cost", "Cost", "per million"), _cost
 
 
+def _text(key: str, name: str, *, is_long: bool = False) -> FleetColumn:
+    return FleetColumn(key=key, name=name, is_long=is_long)
+
+
 def _number(key: str, name: str, unit: str) -> FleetColumn:
     return FleetColumn(key=key, name=name, unit=unit, is_number=True)
-
-
-def _model(model: FleetModel, answer: Answer) -> FleetCell:
-    return FleetCell(text=model.answer.model)
-
-
-def _hardware(model: FleetModel, answer: Answer) -> FleetCell:
-    return FleetCell(text=answer.ranking.hardware)
-
-
-def _source(model: FleetModel, answer: Answer) -> FleetCell:
-    return FleetCell(text=model.source)
 
 
 def _state(model: FleetModel, answer: Answer) -> tuple[str, str]:
@@ -252,10 +244,6 @@ def _state(model: FleetModel, answer: Answer) -> tuple[str, str]:
     if is_unsure(answer, complete=model.is_complete) and answer.is_met:
         return "uncertain", "unchecked"
     return text, style
-
-
-def _is_unfinished(model: FleetModel, answer: Answer) -> bool:
-    return answer.ranking.is_unfinished or not model.is_complete
 
 
 def _answer(model: FleetModel, answer: Answer) -> FleetCell:
@@ -301,7 +289,7 @@ def _goal_column(rankings: Sequence[Ranking]) -> Iterator[tuple[FleetColumn, _Ce
         return
     metric = METRICS[wishes.pop()]
     unit = unit_text(metric.tag, rankings[0].currency)
-    yield _number(_GOAL, metric.name, unit), lambda _, answer: _metric(answer, metric.tag)
+    yield _number(_GOAL, metric.name, unit), _metric_cell(metric.tag)
 
 
 def _wish(model: FleetModel, answer: Answer) -> FleetCell:
@@ -310,10 +298,6 @@ def _wish(model: FleetModel, answer: Answer) -> FleetCell:
     cell, name = _metric(answer, tag), METRICS[tag].name
     unit = unit_text(tag, answer.ranking.currency)
     return replace(cell, text=f"{name} {cell.text} {unit}") if cell.text else cell
-
-
-def _throughput(model: FleetModel, answer: Answer) -> FleetCell:
-    return _metric(answer, "perf_throughput")
 
 
 def _latency(model: FleetModel, answer: Answer) -> FleetCell:
@@ -333,14 +317,6 @@ def _latency(model: FleetModel, answer: Answer) -> FleetCell:
     )
 
 
-def _tokens(model: FleetModel, answer: Answer) -> FleetCell:
-    return _metric(answer, "output_token_throughput")
-
-
-def _first_token(model: FleetModel, answer: Answer) -> FleetCell:
-    return _metric(answer, "time_to_first_token_p99")
-
-
 def _cost(model: FleetModel, answer: Answer) -> FleetCell:
     """The first of the costs that is known, with its currency."""
     cells = ((tag, _metric(answer, tag)) for tag in COSTS)
@@ -348,6 +324,10 @@ def _cost(model: FleetModel, answer: Answer) -> FleetCell:
         if cell.text:
             return replace(cell, text=f"{cell.text} {unit_text(tag, answer.ranking.currency)}")
     return _EMPTY
+
+
+def _metric_cell(tag: str) -> _Cell:
+    return lambda _, answer: _metric(answer, tag)
 
 
 def _metric(answer: Answer, tag: str) -> FleetCell:
@@ -454,7 +434,7 @@ def _certainty(model: FleetModel, answer: Answer) -> FleetCell:
             title=certainty_text(answer),
             style="unchecked" if certainty.is_low else "",
         )
-    if _is_unfinished(model, answer):
+    if is_unfinished(answer, complete=model.is_complete):
         return FleetCell(text="unfinished", title=UNFINISHED, style="unchecked")
     return _EMPTY
 

@@ -17,7 +17,7 @@ from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import gain_text, value_texts
 from model_analyzer.reports.swept import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
-from model_analyzer.results.columns import instances_text
+from model_analyzer.results.columns import instances_text, own_instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, compared_default
 
@@ -180,8 +180,7 @@ def _measured(
 def _settings_of(variant: ModelVariant, gpus: int, *, named: bool) -> str:
     parts = [f"{instances_text(variant, gpus=gpus)} instances"]
     if named:
-        own = " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
-        parts = [f"{variant.name} with {own} instances"]
+        parts = [f"{variant.name} with {own_instances_text(variant, gpus=gpus)} instances"]
     if variant.max_batch_size:
         parts.append(f"max batch size {variant.max_batch_size}")
         parts.append(f"dynamic batching {'on' if variant.has_dynamic_batching else 'off'}")

@@ -15,6 +15,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -48,8 +49,8 @@ _MOST_FAILURES = 50
 
 def render_summary(report: Page, drawings: Drawings) -> str:
     """The summary page of a model."""
-    budgets = [part.budget and part.budget.to_data() for part in report.parts]
-    alternatives = [part.alternatives.to_data() for part in report.parts]
+    budgets = [part.budget and asdict(part.budget) for part in report.parts]
+    alternatives = [asdict(part.alternatives) for part in report.parts]
     return _render(report, drawings, {"budgets": budgets}, alternatives)
 
 

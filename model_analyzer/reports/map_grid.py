@@ -15,6 +15,7 @@ from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.headline import unit_text
 from model_analyzer.reports.swept import parameter_name, value_text
+from model_analyzer.results.columns import fewest_requests
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.search_map import Place, SearchMap, search_maps
 
@@ -71,17 +72,18 @@ class MapView:
 def map_view(ranking: Ranking) -> MapView | None:
     """The maps to show; None if there are none."""
     maps = search_maps(ranking)
-    if maps is None:
+    if not maps:
         return None
-    places = [place for row in maps.maps[0].places for place in row if place is not None]
+    tag = ranking.goal.tags[0]
+    places = [place for row in maps[0].places for place in row if place is not None]
     decimals = decimals_of(place.value for place in places if place.value is not None)
-    grids = tuple(_grid(each, ranking, decimals) for each in maps.maps)
+    grids = tuple(_grid(each, ranking, decimals) for each in maps)
     cells = (cell for grid in grids for _, row in grid.rows for cell in row)
-    metric = METRICS[maps.tag]
+    metric = METRICS[tag]
     return MapView(
         method=(
             "Each cell has the best measurement of the configurations with these values:"
-            f" {metric.name.lower()} ({unit_text(maps.tag, ranking.currency)}), its load,"
+            f" {metric.name.lower()} ({unit_text(tag, ranking.currency)}), its load,"
             " and the requests that it is based on."
         ),
         answer="recommended" if ranking.any_passes else "nearest to the constraints",
@@ -127,9 +129,8 @@ def _lines(place: Place, result: VariantResult, goal: Goal) -> Iterator[str]:
         missed = percent_text(goal.shortfall(result.best.measurement))
         yield f"○ misses by {missed}"
     yield capitalized(load_words(result.best.trial))
-    counts = [model.requests for model in result.best.measurement.models]
-    requests = [count for count in counts if count is not None]
-    if requests:
-        yield f"from {min(requests):,} request{'' if min(requests) == 1 else 's'}"
+    requests = fewest_requests(result.best.measurement)
+    if requests is not None:
+        yield f"from {counted(requests, 'request')}"
     if place.failed:
         yield f"✗ {counted(place.failed, 'trial')} failed"

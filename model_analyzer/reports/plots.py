@@ -107,30 +107,28 @@ def chart_config(*, dark: bool = False) -> dict[str, Any]:
     }
 
 
+def _plot(name: str, title: str, x_axis: str, y_axis: str) -> PlotSettings:
+    return PlotSettings(name=name, title=title, x_axis=x_axis, y_axis=y_axis, monotonic=False)
+
+
+def _over_latency(name: str, title: str, y_axis: str) -> PlotSettings:
+    return _plot(f"{name}_v_latency", f"{title} vs. Latency", "perf_latency_p99", y_axis)
+
+
 # Charts of summaries: over latency in online mode, over client batch size in offline mode.
-THROUGHPUT_OVER_LATENCY = PlotSettings(
-    name="throughput_v_latency", title="Throughput vs. Latency",
-    x_axis="perf_latency_p99", y_axis="perf_throughput", monotonic=False,
-)  # fmt: skip
-TOKENS_OVER_FIRST = PlotSettings(
-    name="token_throughput_v_first_token", title="Output Token Throughput vs. Time To First Token",
-    x_axis="time_to_first_token_p99", y_axis="output_token_throughput", monotonic=False,
+THROUGHPUT_OVER_LATENCY = _over_latency("throughput", "Throughput", "perf_throughput")
+TOKENS_OVER_FIRST = _plot(
+    "token_throughput_v_first_token", "Output Token Throughput vs. Time To First Token",
+    "time_to_first_token_p99", "output_token_throughput",
 )  # fmt: skip
 _OVER_LATENCY = (TOKENS_OVER_FIRST, THROUGHPUT_OVER_LATENCY)
 _OF_WISH = "goal_v_latency"  # the name of the chart of another goal
 _MEMORY_OVER_LATENCY = (
-    PlotSettings(
-        name="gpu_mem_v_latency", title="GPU Memory vs. Latency",
-        x_axis="perf_latency_p99", y_axis="gpu_used_memory", monotonic=False,
-    ),
-    PlotSettings(
-        name="cpu_mem_v_latency", title="CPU Memory vs. Latency",
-        x_axis="perf_latency_p99", y_axis="cpu_used_ram", monotonic=False,
-    ),
-)  # fmt: skip
+    _over_latency("gpu_mem", "GPU Memory", "gpu_used_memory"),
+    _over_latency("cpu_mem", "CPU Memory", "cpu_used_ram"),
+)
 _OVER_LOAD = tuple(
-    PlotSettings(name=f"{name}_v_{load}", title=f"{title} vs. {load.replace('_', ' ').title()}",
-                 x_axis=f"{load}_range", y_axis=tag, monotonic=False)
+    _plot(f"{name}_v_{load}", f"{title} vs. {load.replace('_', ' ').title()}", f"{load}_range", tag)
     for load in ("concurrency", "request_rate")
     for name, title, tag in (
         ("token_throughput", "Token Throughput", "output_token_throughput"),
@@ -138,37 +136,23 @@ _OVER_LOAD = tuple(
         ("throughput", "Throughput", "perf_throughput"),
         ("latency", "p99 Latency", "perf_latency_p99"),
     )
-)  # fmt: skip
-_THROUGHPUT_OVER_BATCH_SIZE = PlotSettings(
-    name="through_v_batch_size", title="Throughput vs. Batch Size",
-    x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
-)  # fmt: skip
-
+)
+_THROUGHPUT_OVER_BATCH_SIZE, *_DETAILED_OFFLINE = _OVER_BATCH_SIZE = [
+    _plot(f"{name}_v_batch_size", f"{title} vs. Batch Size", "batch_size", tag)
+    for name, title, tag in (
+        ("through", "Throughput", "perf_throughput"),
+        ("throughput", "Throughput", "perf_throughput"),
+        ("latency", "p99 Latency", "perf_latency_p99"),
+    )
+]
 _NO_GOAL = Goal(models=())
 
 # Charts of detailed reports after those over latency, unless the user defines some.
 _DETAILED_ONLINE = (
     *_MEMORY_OVER_LATENCY,
-    PlotSettings(
-        name="gpu_util_v_latency", title="GPU Utilization vs. Latency",
-        x_axis="perf_latency_p99", y_axis="gpu_utilization", monotonic=False,
-    ),
-    PlotSettings(
-        name="gpu_power_v_latency", title="GPU Power vs. Latency",
-        x_axis="perf_latency_p99", y_axis="gpu_power_usage", monotonic=False,
-    ),
-)  # fmt: skip
-_DETAILED_OFFLINE = (
-    PlotSettings(
-        name="throughput_v_batch_size", title="Throughput vs. Batch Size",
-        x_axis="batch_size", y_axis="perf_throughput", monotonic=False,
-    ),
-    PlotSettings(
-        name="latency_v_batch_size", title="p99 Latency vs. Batch Size",
-        x_axis="batch_size", y_axis="perf_latency_p99", monotonic=False,
-    ),
-)  # fmt: skip
-_OVER_BATCH_SIZE = (_THROUGHPUT_OVER_BATCH_SIZE, *_DETAILED_OFFLINE)
+    _over_latency("gpu_util", "GPU Utilization", "gpu_utilization"),
+    _over_latency("gpu_power", "GPU Power", "gpu_power_usage"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,16 +16,16 @@ from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.numbers import a_chance, number_text, percent_text
 from model_analyzer.domain.prices import money
-from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import capitalized, counted, first_few
 from model_analyzer.noise.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.noise.ties import UNDECIDED, tie_text
 from model_analyzer.reports.changes import change_text
-from model_analyzer.reports.failure_text import failure_text
 from model_analyzer.reports.headline import default_text
 from model_analyzer.results.answer import Answer, Compliance
+from model_analyzer.results.columns import fewest_requests
 from model_analyzer.results.conditions import differences_text
 from model_analyzer.results.near_misses import Miss
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
@@ -126,18 +126,7 @@ def remarks_of(answer: Answer) -> Sequence[str]:
     ranking = answer.ranking
     return [
         *(f"{text}." for text in ranking.refused),
-        *_doubts(answer),
-        *_cache(answer),
-        *_compliance(answer),
-        *_near_misses(answer),
-        *_late_misses(answer),
-        *why_not(answer),
-        *_overloaded(answer),
-        *_about_requests(answer),
-        *_sent_late(answer),
-        *_first_notice(answer, NoticeKind.STOOD_STILL),
-        *_first_notice(answer, NoticeKind.BUSY_MACHINE),
-        *_shared_hosts(ranking),
+        *(() if answer.best is None else _about(answer, answer.best)),
         *_unused_conclusion(ranking),
         *_unfinished(ranking),
         *_unmeasured(ranking),
@@ -147,6 +136,26 @@ def remarks_of(answer: Answer) -> Sequence[str]:
         *(part.sentence for part in ranking.left_out),
         *_different_beside(ranking),
     ]
+
+
+def _about(answer: Answer, best: VariantResult) -> Iterator[str]:
+    """The caveats of the recommendation, or of what is nearest to the constraints."""
+    yield from _doubts(best, answer.ranking.default)
+    yield from _cache(best)
+    yield from _compliance(answer, best)
+    yield from _near_misses(answer)
+    yield from _late_misses(answer, best)
+    yield from why_not(answer)
+    yield from _overloaded(best)
+    yield from _about_requests(best)
+    # how late the client sent requests, if that is a part of the latencies; or that nobody knows
+    is_late = sent_late(best.best.measurement)
+    yield from _first_notice(best, NoticeKind.CLIENT_LAGGED if is_late else NoticeKind.LAG_UNKNOWN)
+    yield from _first_notice(best, NoticeKind.STOOD_STILL)
+    yield from _first_notice(best, NoticeKind.BUSY_MACHINE)
+    for shared in answer.ranking.shared_hosts:  # their slots have slowed each other down
+        if shared.is_slower:
+            yield f"Measured on a shared host. {shared.sentence}."
 
 
 def _different_beside(ranking: Ranking) -> Iterator[str]:
@@ -159,19 +168,15 @@ def _different_beside(ranking: Ranking) -> Iterator[str]:
             yield f"{place}, not only the hardware is different: {text}."
 
 
-def _doubts(answer: Answer) -> Iterator[str]:
+def _doubts(best: VariantResult, default: VariantResult | None) -> Iterator[str]:
     """Why the values of the recommendation, and those of the default, may be wrong."""
-    shown = [answer.best, answer.ranking.default]
-    items = {id(result.best): result.best for result in shown if result is not None}
+    items = {id(result.best): result.best for result in (best, default) if result is not None}
     for item in items.values():
         yield from (doubt.sentence for doubt in item.measurement.doubts)
 
 
-def _cache(answer: Answer) -> Iterator[str]:
+def _cache(best: VariantResult) -> Iterator[str]:
     """What the response cache of the recommended configuration means for its values."""
-    best = answer.best
-    if best is None:
-        return
     rate = best.best.measurement.value(HIT_RATE)
     if rate:
         yield (
@@ -186,9 +191,9 @@ def _cache(answer: Answer) -> Iterator[str]:
         )
 
 
-def _compliance(answer: Answer) -> Iterator[str]:
-    compliance, best = answer.compliance, answer.best
-    if best is None or compliance is None or not (best.passes and compliance.is_doubtful):
+def _compliance(answer: Answer, best: VariantResult) -> Iterator[str]:
+    compliance = answer.compliance
+    if compliance is None or not (best.passes and compliance.is_doubtful):
         return
     values = "; ".join(_constrained_values(answer.ranking.goal, compliance))
     chance = a_chance(compliance.chance)
@@ -238,12 +243,12 @@ def _miss_text(miss: Miss) -> str:
     return f"{value}: close to {miss.constraint}"
 
 
-def _late_misses(answer: Answer) -> Iterator[str]:
+def _late_misses(answer: Answer, best: VariantResult) -> Iterator[str]:
     """The best trial that is better and might miss no constraint if its requests had not been sent
     late.
     """
-    best, ranking = answer.best, answer.ranking
-    if best is None or not answer.is_met:
+    ranking = answer.ranking
+    if not answer.is_met:
         return
     late = [
         item
@@ -286,11 +291,8 @@ def _shown(chance: float) -> int:
     return round(100 * chance)
 
 
-def _overloaded(answer: Answer) -> Iterator[str]:
+def _overloaded(best: VariantResult) -> Iterator[str]:
     """Request rates that the recommendation did not reach."""
-    best = answer.best
-    if best is None:
-        return
     for work, answered in unreached_rates(best.best):
         name = f" to {work.variant.model}" if len(best.best.trial.workloads) > 1 else ""
         yield (
@@ -314,54 +316,30 @@ def unreached_rates(item: MeasuredTrial) -> Iterator[tuple[Workload, float]]:
             yield work, answered
 
 
-def _few_requests(answer: Answer) -> Sequence[str]:
+def too_few_requests(best: VariantResult) -> int | None:
+    """The requests behind a result, if they are too few for its p99; None otherwise."""
+    return fewest_requests(best.best.measurement) if _about_requests(best) else None
+
+
+def _about_requests(best: VariantResult) -> Sequence[str]:
     """About the model with the fewest requests, if they are too few. A single round has no
     notice about that, since others may follow.
     """
-    best = answer.best
-    if best is None or not best.best.measurement.is_round:
-        return []
-    counts = [model.requests for model in best.best.measurement.models]
-    pairs = zip(best.best.trial.workloads, counts, strict=True)
-    few = [(count, work) for work, count in pairs if count is not None and count < REQUESTS_FOR_P99]
-    return [few_requests(work, count) for count, work in sorted(few, key=itemgetter(0))[:1]]
+    trial, measurement = best.best.trial, best.best.measurement
+    few = [
+        (model.requests, work)
+        for work, model in zip(trial.workloads, measurement.models, strict=True)
+        if measurement.is_round and model.requests is not None
+        if model.requests < REQUESTS_FOR_P99
+    ]
+    texts = [few_requests(work, count) for count, work in sorted(few, key=itemgetter(0))[:1]]
+    return texts or _first_notice(best, NoticeKind.FEW_REQUESTS)
 
 
-def fewest_requests(answer: Answer) -> int | None:
-    """The requests behind the recommendation, if they are too few for its p99; None otherwise."""
-    if not _about_requests(answer) or answer.best is None:
-        return None
-    counts = [model.requests for model in answer.best.best.measurement.models]
-    return min((count for count in counts if count is not None), default=None)
-
-
-def _about_requests(answer: Answer) -> Sequence[str]:
-    return _few_requests(answer) or _first_notice(answer, NoticeKind.FEW_REQUESTS)
-
-
-def _first_notice(answer: Answer, kind: NoticeKind) -> Sequence[str]:
-    """The first notice of this kind about the measurements of the recommendation."""
-    best = answer.best
-    notices = () if best is None else best.best.measurement.notices
+def _first_notice(best: VariantResult, kind: NoticeKind) -> Sequence[str]:
+    """The first notice of this kind about the measurements of a result."""
+    notices = best.best.measurement.notices
     return [notice.text for notice in notices if notice.kind is kind][:1]
-
-
-def _sent_late(answer: Answer) -> Sequence[str]:
-    """How late the client sent the requests of the recommendation, if that is a part of its
-    latencies. Or that nobody knows.
-    """
-    best = answer.best
-    if best is None or not sent_late(best.best.measurement):
-        return _first_notice(answer, NoticeKind.LAG_UNKNOWN)
-    return _first_notice(answer, NoticeKind.CLIENT_LAGGED)
-
-
-def _shared_hosts(ranking: Ranking) -> Iterator[str]:
-    """Hosts whose slots have slowed each other down."""
-    if ranking.results:
-        for shared in ranking.shared_hosts:
-            if shared.is_slower:
-                yield f"Measured on a shared host. {shared.sentence}."
 
 
 def _unused_conclusion(ranking: Ranking) -> Iterator[str]:
@@ -438,3 +416,17 @@ def _failed_elsewhere(ranking: Ranking) -> Iterator[str]:
     failures = ranking.failures_of(best.best.trial.content)
     if failures:
         yield f"{failure_text(best.name, failures)}."
+
+
+def failure_text(name: str, failed: Sequence[FailedTrial]) -> str:
+    """What happened first to the configuration of this name, and how often it failed again; without
+    a full stop.
+    """
+    trial, failure = failed[0]
+    others = f", and {counted(len(failed) - 1, 'time')} more" if len(failed) > 1 else ""
+    return f"{name} failed {under(trial)}{others}: {failure.message.rstrip('.;')}"
+
+
+def failure_advice(name: str, failed: Sequence[FailedTrial]) -> str:
+    """The same as a sentence, with what to do."""
+    return f"{'; '.join(filter(None, (failure_text(name, failed), failed[0].failure.hint)))}."

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TextIO, TypeVar
 
 from model_analyzer.domain.efficiency import EFFICIENCY
 from model_analyzer.domain.goals import Goal, are_met
@@ -23,7 +23,6 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.csv_cells import UnixLines, as_text
 from model_analyzer.reports.evidence import gain_text, times_text
 from model_analyzer.reports.swept import swept_values
 from model_analyzer.results.answer import Answer, AnswerVerdict
@@ -53,6 +52,11 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 log = logging.getLogger(__name__)
 
 Subject = TypeVar("Subject")
+
+# A spreadsheet computes what begins with one of these, also in full width (for East Asian users).
+_FORMULAS = (
+    "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,25 @@ class Table:
                 as_text(cell) if isinstance(cell, str) else data_text(cell) for cell in row
             )
         return text.getvalue() + "\n"
+
+
+class UnixLines:
+    """A file for a csv writer with the line terminator `\\r\\n`: only then does it quote a carriage
+    return in a cell. Here, lines end with `\\n`.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, line: str) -> int:
+        return self._file.write(line.removesuffix("\r\n") + "\n")
+
+
+def as_text(cell: str) -> str:
+    """A text that no spreadsheet computes: one that looks like a formula has an apostrophe before
+    it, which spreadsheets know as the mark of a text.
+    """
+    return f"'{cell}" if cell.startswith(_FORMULAS) else cell
 
 
 def decimals_of_column(cells: Iterable[Cell]) -> int:

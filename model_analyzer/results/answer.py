@@ -297,11 +297,6 @@ def _measurement(item: MeasuredTrial) -> Measurement:
     return item.measurement
 
 
-def answers_of(rankings: Sequence[Ranking]) -> Sequence[Answer]:
-    """The answer of each ranking."""
-    return [answer_of(ranking) for ranking in rankings]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
     """An answer for each kind of hardware, sorted by the kind. `model` is the

@@ -234,10 +234,12 @@ def instances_text(variant: ModelVariant, *, gpus: int) -> str:
     """
     if is_openai(variant.config):
         return "unknown"
-    return ",".join(
-        " + ".join(f"{count}:{kind}" for count, kind in part.instances(gpus=gpus))
-        for part in variant.served
-    )
+    return ",".join(own_instances_text(part, gpus=gpus) for part in variant.served)
+
+
+def own_instances_text(variant: ModelVariant, *, gpus: int) -> str:
+    """The instances of the variant itself, for example `2:GPU + 1:CPU`."""
+    return " + ".join(f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus))
 
 
 def backend_parameter(field: str) -> Column[MeasuredTrial]:
@@ -279,6 +281,12 @@ def requests_behind(measurement: Measurement) -> Cell:
     if len(counts) == 1:
         return counts[0]
     return " + ".join(data_text(count) or "?" for count in counts)
+
+
+def fewest_requests(measurement: Measurement) -> int | None:
+    """The number of measured requests; for several models, the smallest that is known."""
+    counts = (model.requests for model in measurement.models)
+    return min((count for count in counts if count is not None), default=None)
 
 
 REQUESTS = Column[MeasuredTrial](

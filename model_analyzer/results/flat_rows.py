@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical, is_best_high
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.parameters import PARAMETER, differing_parameters
-from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
+from model_analyzer.domain.profiles import TrialRecord, measured_trials
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.results.columns import Cell
@@ -112,11 +112,7 @@ def pooled_rows(records: Iterable[tuple[str, TrialRecord]]) -> Sequence[Row]:
     the first of them.
     """
     pairs = [*records]
-    measured = [
-        MeasuredTrial(trial=record.trial, measurement=record.outcome)
-        for _, record in pairs
-        if isinstance(record.outcome, Measurement)
-    ]
+    measured = measured_trials(record for _, record in pairs)
     pooled = {id(item.trial): item for item in pooled_trials(measured)}
     counts: list[int] = []
     shown: list[tuple[str, TrialRecord]] = []
@@ -203,8 +199,7 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
     if record.node:
         row["node"] = record.node
     if outcome.started:
-        started = datetime.fromtimestamp(outcome.started, timezone.utc)
-        row["started"] = started.isoformat(timespec="milliseconds")
+        row["started"] = moment_text(outcome.started)
     if not isinstance(outcome, Measurement):
         return row | {"failure": outcome.reason.name, "message": outcome.message}
     if outcome.doubts:
@@ -221,6 +216,13 @@ def _row(key: str, record: TrialRecord, index: int, work: Workload) -> Row:
     if counters and counters.mean_batch and not work.variant.is_ensemble:
         row["server_batch_size"] = round(counters.mean_batch, 3)
     return row
+
+
+def moment_text(seconds: float) -> str | None:
+    """Seconds since the epoch as ISO 8601 text in UTC; None if unknown (0)."""
+    if not seconds:
+        return None
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

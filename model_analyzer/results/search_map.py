@@ -27,14 +27,12 @@ class Place:
 
     `value` is its first objective, `share` (0 to 1) compares that with the best of the map; both
     are None if it has no such metric, and `share` is None unless it meets the constraints.
-    `configurations` and `measurements` are their numbers, `failed` is the number of failed trials.
+    `failed` is the number of failed trials.
     """
 
     result: VariantResult | None
     value: float | None
     share: float | None
-    configurations: int
-    measurements: int
     failed: int
 
 
@@ -51,54 +49,43 @@ class SearchMap:
     places: tuple[tuple[Place | None, ...], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchMaps:
-    """The maps of a search by each pair of its parameters, the most telling first. Values are those
-    of the metric `tag`.
-    """
-
-    tag: str
-    maps: tuple[SearchMap, ...]
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The results for a combination of values."""
-
-    best: VariantResult | None = None
-    configurations: int = 0
-    measurements: int = 0
-    failed: int = 0
-
-
 # A result or None for a failed trial, with the values of its parameters.
 _Attempt = tuple[VariantResult | None, Mapping[str, Cell]]
 
 
-def search_maps(ranking: Ranking) -> SearchMaps | None:
-    """The maps of the parameters in which configurations differ, failed ones included.
+def search_maps(ranking: Ranking) -> Sequence[SearchMap]:
+    """The maps by each pair of the parameters in which configurations differ, failed ones included,
+    the most telling first. Values are those of the first metric of the goal.
 
-    None for rankings across models, without measurements, if the configurations do not differ, and
+    Empty for rankings across models, without measurements, if the configurations do not differ, and
     if they differ in very many values of one parameter only.
     """
     if ranking.is_across_models or not ranking.results:
-        return None
+        return ()
     attempts = _attempts(ranking)
     names = list(dict.fromkeys(name for _, row in attempts for name in row))
-    if not names:
-        return None
-    tag = ranking.goal.tags[0]
     if len(names) == 1 and len(_values(attempts, names[0])) > _MOST_ALONE:
-        return None
-    pairs = list(combinations(names, 2)) or [("", names[0])]
+        return ()
+    pairs = list(combinations(names, 2)) or [("", name) for name in names]
     maps: list[SearchMap] = []
     count = 0
     for down, across in pairs:
         rows, columns = _values(attempts, down), _values(attempts, across)
         count += len(rows) * len(columns)
         if not maps or count <= _MOST_PLACES:
-            maps.append(_map(attempts, tag, (down, across), (rows, columns)))
-    return SearchMaps(tag=tag, maps=tuple(maps))
+            places = _places(attempts, ranking.goal.tags[0], (down, across))
+            maps.append(
+                SearchMap(
+                    down=down,
+                    across=across,
+                    rows=rows,
+                    columns=columns,
+                    places=tuple(
+                        tuple(places.get((row, column)) for column in columns) for row in rows
+                    ),
+                )
+            )
+    return maps
 
 
 def _attempts(ranking: Ranking) -> Sequence[_Attempt]:
@@ -117,55 +104,27 @@ def _values(attempts: Sequence[_Attempt], name: str) -> tuple[Cell, ...]:
     return tuple(sorted({row.get(name) for _, row in attempts}, key=in_order))
 
 
-def _map(
-    attempts: Sequence[_Attempt],
-    tag: str,
-    names: tuple[str, str],
-    values: tuple[tuple[Cell, ...], tuple[Cell, ...]],
-) -> SearchMap:
-    tallies: dict[tuple[Cell, Cell], _Tally] = {}
+def _places(
+    attempts: Sequence[_Attempt], tag: str, names: tuple[str, str]
+) -> Mapping[tuple[Cell, Cell], Place]:
+    """The place of each combination of values that was tried."""
+    down, across = names
+    tried: dict[tuple[Cell, Cell], list[VariantResult | None]] = {}
     for result, parameters in attempts:
-        tally = tallies.setdefault((parameters.get(names[0]), parameters.get(names[1])), _Tally())
-        if result is None:
-            tally.failed += 1
-            continue
-        tally.configurations += 1
-        tally.measurements += len(result.measured)
-        tally.best = tally.best or result
-    rows, columns = values
-    top = _best([tally.best for tally in tallies.values() if tally.best], tag)
-    return SearchMap(
-        down=names[0],
-        across=names[1],
-        rows=rows,
-        columns=columns,
-        places=tuple(
-            tuple(_place(tallies.get((row, column)), tag, top) for column in columns)
-            for row in rows
-        ),
-    )
-
-
-def _place(tally: _Tally | None, tag: str, top: float | None) -> Place | None:
-    if tally is None:
-        return None
-    value = _value(tally.best, tag)
-    passes = tally.best is not None and tally.best.passes
-    return Place(
-        result=tally.best,
-        value=value,
-        share=_share(value, top, tag) if passes else None,
-        configurations=tally.configurations,
-        measurements=tally.measurements,
-        failed=tally.failed,
-    )
-
-
-def _best(results: Sequence[VariantResult], tag: str) -> float | None:
-    """The best value of the results that meet the constraints."""
-    values = [_value(result, tag) for result in results if result.passes]
-    best = max if METRICS[tag].better is Better.HIGHER else min
-    return best((value for value in values if value is not None), default=None)
+        tried.setdefault((parameters.get(down), parameters.get(across)), []).append(result)
+    best = {values: next(filter(None, results), None) for values, results in tried.items()}
+    passing = [_value(result, tag) for result in best.values() if result and result.passes]
+    choose = max if METRICS[tag].better is Better.HIGHER else min
+    top = choose((value for value in passing if value is not None), default=None)
+    return {
+        values: Place(
+            result=result,
+            value=_value(result, tag),
+            share=_share(_value(result, tag), top, tag) if result and result.passes else None,
+            failed=tried[values].count(None),
+        )
+        for values, result in best.items()
+    }
 
 
 def _value(result: VariantResult | None, tag: str) -> float | None:

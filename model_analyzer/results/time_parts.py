@@ -50,13 +50,46 @@ SERVER_TAGS: Mapping[Part, str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeParts:
     """The `parts` of a request's average time, in ms, as far as they are known; `why` none is, as a
-    phrase, otherwise "". `total` is the whole time; None if it is unknown. There is OUTSIDE only if
+    phrase, otherwise "". `total` is the whole time; 0 if it is unknown. There is OUTSIDE only if
     the times in queues and of executing are known: else, they would be in it.
     """
 
-    total: float | None
+    total: float
     parts: Mapping[Part, float]
     why: str = ""
+
+    @property
+    def are_known(self) -> bool:
+        """Whether all time has a place in or outside the models."""
+        return Part.OUTSIDE in self.parts
+
+    # for the sake of sums, a part that is not known counts as 0
+
+    @property
+    def queue(self) -> float:
+        return self.parts.get(Part.QUEUE, 0.0)
+
+    @property
+    def inputs(self) -> float:
+        return self.parts.get(Part.INPUTS, 0.0)
+
+    @property
+    def compute(self) -> float:
+        return self.parts.get(Part.COMPUTE, 0.0)
+
+    @property
+    def outputs(self) -> float:
+        return self.parts.get(Part.OUTPUTS, 0.0)
+
+    @property
+    def outside(self) -> float:
+        """If it is not known, the time that is not known to be inside."""
+        inside = max(self.total - sum(self.parts.values()), 0.0)
+        return self.parts.get(Part.OUTSIDE, inside)
+
+    def share(self, part: float) -> float:
+        """A part of the total, 0 to 1."""
+        return part / self.total if self.total else 0.0
 
 
 def time_parts(
@@ -91,12 +124,12 @@ def time_parts(
     return TimeParts(total=total, parts=_within(inside, total))
 
 
-def _total(measurement: Measurement) -> float | None:
+def _total(measurement: Measurement) -> float:
     average = measurement.value("perf_latency_avg")
     wait = measurement.value("perf_client_response_wait")
-    if average is not None or wait is None:
-        return average
-    return wait + (measurement.value("perf_client_send_recv") or 0.0)
+    if average is None and wait is not None:
+        average = wait + (measurement.value("perf_client_send_recv") or 0.0)
+    return average or 0.0
 
 
 def _of_tokens(measurement: Measurement) -> Mapping[Part, float]:
@@ -146,7 +179,7 @@ def _on_critical_path(
     return inside if path and Part.COMPUTE in inside else None
 
 
-def _covered(measurement: Measurement, total: float | None, inside: float) -> float:
+def _covered(measurement: Measurement, total: float, inside: float) -> float:
     """The share of the latency that server times account for (0 to 1). It is 1 without streaming,
     where the remaining time is network time.
     """
@@ -155,7 +188,7 @@ def _covered(measurement: Measurement, total: float | None, inside: float) -> fl
     return min(1.0, inside / total)
 
 
-def _within(inside: Mapping[Part, float], total: float | None) -> Mapping[Part, float]:
+def _within(inside: Mapping[Part, float], total: float) -> Mapping[Part, float]:
     """The parts with what is outside, if that is known. The server also counts requests that the
     client leaves out, so its times may exceed those of the client: then they are made to fit.
     """

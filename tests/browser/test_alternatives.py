@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from model_analyzer.reports.deployment import Deployment
+from model_analyzer.reports.alternatives import Deployment
 from tests.browser.conftest import Opened
 from tests.browser.pages import DIFFERENCE, met
 from tests.browser.test_reports import violations, widths

@@ -34,8 +34,8 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.reports.alternatives import Deployment
 from model_analyzer.reports.build import Page, ReportOrigin, build_page
-from model_analyzer.reports.deployment import Deployment
 from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.ranking import Ranking, rank
 

@@ -14,16 +14,14 @@ from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import (
     OVERVIEW,
     Related,
+    ReportWriter,
     configuration_difference,
     details_of,
     origin_of,
     told_apart,
     write_best,
-    write_detail,
     write_error_log,
     write_fleet,
-    write_results,
-    write_summary,
 )
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.groups import group_members
@@ -42,7 +40,7 @@ from model_analyzer.reports.tables import (
     server_table,
 )
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, ModelAnswer, answers_of, by_model
+from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model
 from model_analyzer.results.ranking import Ranking, rank_across
 from model_analyzer.results.selection import top, top_with_default
 
@@ -113,7 +111,7 @@ def answers_to(
     """
     origin = origin_of(profile, deploying.checkpoint)
     _log_count(rankings, is_cut_short=complete is False)
-    every = answers_of(_with_best_of_all(rankings, settings))
+    every = [*map(answer_of, _with_best_of_all(rankings, settings))]
     models = by_model(every)
     pages = [
         build_page(
@@ -231,23 +229,21 @@ def _write_reports(
         drawn = [images.svg(page.charts, page.model) for page in pages]
         if any(row.has_tables for _, row in rows_of_formats(export.formats)):
             paths += _write_tables(directory, answers.tables)
-        paths += write_results(
-            directory, answers.answers, answers.origin, export.formats, complete=answers.complete
+        writer = ReportWriter(
+            directory=directory,
+            images=images,
+            formats=export.formats,
+            offline=settings.offline,
+            always_gpus=settings.monitors.always_gpus,
         )
+        paths += writer.results(answers.answers, answers.origin, complete=answers.complete)
         written = [
-            write_summary(
-                directory,
-                page,
-                images,
-                drawings,
-                export.formats,
-                related=_related(page, answers, export),
-            )
+            writer.summary(page, drawings, related=_related(page, answers, export))
             for page, drawings in zip(pages, drawn, strict=True)
         ]
         paths += _write_overview(answers, written, directory)
         paths += chain.from_iterable(written)
-        _write_details(answers.rankings, settings, directory, answers.origin, images)
+        _write_details(answers, settings, writer)
         return paths, images.remarks()
 
 
@@ -322,15 +318,9 @@ def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) ->
     return [*rankings, *rank_across(rankings, goal, _ACROSS_MODELS)]
 
 
-def _write_details(
-    rankings: Sequence[Ranking],
-    settings: ProfileSettings,
-    directory: ExportDirectory,
-    origin: ReportOrigin,
-    images: Images,
-) -> None:
+def _write_details(answers: Answers, settings: ProfileSettings, writer: ReportWriter) -> None:
     export = settings.export
-    for ranking in rankings:
+    for ranking in answers.rankings:
         best = top(ranking, export.best)
         if export.skip_detailed:
             if best:
@@ -346,14 +336,4 @@ def _write_details(
                 )
             continue
         for result in best:
-            write_detail(
-                directory,
-                result,
-                ranking,
-                origin,
-                images,
-                plots=export.plots,
-                offline=settings.offline,
-                always_gpus=settings.monitors.always_gpus,
-                formats=export.formats,
-            )
+            writer.detail(result, ranking, answers.origin, export.plots)

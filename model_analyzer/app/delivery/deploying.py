@@ -20,7 +20,7 @@ from model_analyzer.app.delivery.files import (
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings, ReportSettings
-from model_analyzer.reports.deployment import Deployment, goal_flags
+from model_analyzer.reports.alternatives import Deployment, goal_flags
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking
 

@@ -9,7 +9,7 @@ import json
 import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -256,93 +256,12 @@ def write_variants(directory: ExportDirectory, answer: Answer, count: int) -> Se
     return list(dict.fromkeys(paths))
 
 
-def write_summary(
-    directory: ExportDirectory,
-    page: Page,
-    images: Images,
-    drawings: Drawings,
-    formats: Collection[OutputFormat],
-    *folders: str,
-    related: Sequence[Related] = (),
-) -> Sequence[Path]:
-    """Writes the summary page of one model, and its charts (`drawings`) as images beside it, below
-    the `folders`; returns the paths of its pages, HTML first. It links the `related` pages.
-    """
-    pictures = _pictures(images, drawings, formats)
-    place = ("summaries", *folders, page.model, "result_summary")
-    page = replace(page, links=_links(related, place))
-    paths = _write_pages(directory, page, images, drawings, formats, place)
-    _write_charts(directory, drawings, pictures, "simple", *folders, page.model)
-    _write_cards(directory, page, images, formats, *folders)
-    return paths
-
-
-def _write_cards(
-    directory: ExportDirectory,
-    page: Page,
-    images: Images,
-    formats: Collection[OutputFormat],
-    *folders: str,
-) -> None:
-    """Writes the answer as a picture beside the page, for each kind of hardware its own."""
-    cards = {}
-    for part in page.parts:
-        name = "-".join(["answer", kind_folder(part.hardware)] if part.hardware else ["answer"])
-        cards[name] = Picture(render_card(part).encode())
-    pictures = _pictures(images, cards, formats)
-    for form, drawn in pictures.items():
-        for name, picture in drawn.items():
-            place = ("reports", "summaries", *folders, page.model, f"{name}.{form}")
-            _write_picture(directory, picture, *place)
-
-
 def write_fleet(
     directory: ExportDirectory, models: Sequence[FleetModel], *, remarks: Sequence[str] = ()
 ) -> Path:
     """Writes the overview of these models; returns its path."""
     page = fleet_page(models, written=_now(), tool=_TOOL, remarks=remarks)
     return directory.write(render_fleet(page), "reports", "index.html")
-
-
-def write_detail(
-    directory: ExportDirectory,
-    result: VariantResult,
-    ranking: Ranking,
-    origin: ReportOrigin,
-    images: Images,
-    *,
-    plots: Sequence[PlotSettings],
-    offline: bool,
-    always_gpus: bool,
-    formats: Collection[OutputFormat],
-) -> Sequence[Path]:
-    """Writes the detailed report of one variant, and its charts as images beside it; returns the
-    paths of its pages. It links the summary of the model and the overview, if they exist.
-    """
-    detail = build_detail(
-        result,
-        goal=ranking.goal,
-        hardware=ranking.hardware,
-        currency=ranking.currency,
-        origin=origin.on_kind_of(ranking),
-        configuration=masked_configurations(result),
-        plots=plots,
-        offline=offline,
-        always_gpus=always_gpus,
-    )
-    drawings = images.svg(detail.charts, detail.variant)
-    pictures = _pictures(images, drawings, formats)
-    folders = (*places_of(ranking), result.folder)
-    place = _place_of_detail(result, ranking)
-    summary = Related(f"Summary of {ranking.model}", ("summaries", ranking.model, "result_summary"))
-    related = [each for each in (OVERVIEW, summary) if _exists(directory, each)]
-    detail = replace(detail, links=_links(related, place))
-    paths = _write_pages(directory, detail, images, drawings, formats, place)
-    breakdown, *plot_names = (chart.key for chart in detail.charts)
-    for kind, names in (("detailed", [breakdown]), ("simple", plot_names)):
-        chosen = {name: drawings[name] for name in names if name in drawings}
-        _write_charts(directory, chosen, pictures, kind, *folders)
-    return paths
 
 
 class Related(NamedTuple):
@@ -370,10 +289,6 @@ def _place_of_detail(result: VariantResult, ranking: Ranking) -> tuple[str, ...]
     return ("detailed", *places_of(ranking), result.folder, "detailed_report")
 
 
-def _exists(directory: ExportDirectory, page: Related) -> bool:
-    return (directory.path / "reports" / _file_of(page.place)).is_file()
-
-
 def _links(pages: Sequence[Related], place: tuple[str, ...]) -> tuple[PageLink, ...]:
     """Links to the pages from the one at a `place`, which also work for files."""
     start = posixpath.dirname(_file_of(place))
@@ -387,82 +302,166 @@ def _file_of(place: tuple[str, ...]) -> str:
     return "/".join(map(safe_name, (*place[:-1], f"{place[-1]}.html")))
 
 
-def _write_pages(
-    directory: ExportDirectory,
-    report: Page | Detail,
-    images: Images,
-    drawings: Drawings,
-    formats: Collection[OutputFormat],
-    place: tuple[str, ...],
-) -> Sequence[Path]:
-    """Writes the report in the page `formats`, HTML first, with images beside those that need them.
-    `place` are its folders below `reports`, and the file name without suffix.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportWriter:
+    """Writes pages, pictures and documents for programs into the `directory`, in these `formats`.
+    Each method returns the paths. With `always_gpus`, GPU metrics of CPU-only variants are shown.
     """
-    *folders, file = place
-    paths: list[Path] = []
-    for form, row in rows_of_formats(formats):
-        if row.pages is None:
-            continue
-        text, parts = row.pages.render(report, drawings), ("reports", *folders, f"{file}.{form}")
-        if row.are_printed:
-            printed = images.pdf(text, f"{file} of {folders[-1]}")
-            paths += _write_picture(directory, printed, *parts)
-        else:
-            paths.append(directory.write(text, *parts))
-        if row.have_images:
-            for key, drawing in drawings.items():
-                _write_picture(directory, drawing, "reports", *folders, *f"{key}.svg".split("/"))
-    return paths
 
+    directory: ExportDirectory
+    images: Images
+    formats: Collection[OutputFormat]
+    offline: bool
+    always_gpus: bool
 
-# Charts as images, by the name of the format.
-_Pictures = Mapping[str, Drawings]
+    def summary(
+        self, page: Page, drawings: Drawings, *folders: str, related: Sequence[Related] = ()
+    ) -> Sequence[Path]:
+        """The summary page of one model (HTML first), and its charts (`drawings`) and answers as
+        images beside it, below the `folders`. It links the `related` pages.
+        """
+        pictures = self._pictures(drawings)
+        place = ("summaries", *folders, page.model, "result_summary")
+        paths = self._pages(replace(page, links=_links(related, place)), drawings, place)
+        self._charts(drawings, pictures, "simple", *folders, page.model)
+        cards = {}
+        for part in page.parts:  # for each kind of hardware its own
+            name = "-".join(["answer", kind_folder(part.hardware)] if part.hardware else ["answer"])
+            cards[name] = Picture(render_card(part).encode())
+        for form, drawn in self._pictures(cards).items():
+            for name, picture in drawn.items():
+                self._picture(picture, "reports", *place[:-1], f"{name}.{form}")
+        return paths
 
+    def detail(
+        self,
+        result: VariantResult,
+        ranking: Ranking,
+        origin: ReportOrigin,
+        plots: Sequence[PlotSettings],
+    ) -> Sequence[Path]:
+        """The pages of the detailed report of one variant, and its charts as images beside them. It
+        links the summary of the model and the overview, if they exist.
+        """
+        detail = build_detail(
+            result,
+            goal=ranking.goal,
+            hardware=ranking.hardware,
+            currency=ranking.currency,
+            origin=origin.on_kind_of(ranking),
+            configuration=masked_configurations(result),
+            plots=plots,
+            offline=self.offline,
+            always_gpus=self.always_gpus,
+        )
+        drawings = self.images.svg(detail.charts, detail.variant)
+        pictures = self._pictures(drawings)
+        place, summary = _place_of_detail(result, ranking), ("summaries", ranking.model)
+        related = [OVERVIEW, Related(f"Summary of {ranking.model}", (*summary, "result_summary"))]
+        present = [each for each in related if self._exists(each)]
+        paths = self._pages(replace(detail, links=_links(present, place)), drawings, place)
+        breakdown, *plot_names = (chart.key for chart in detail.charts)
+        for kind, names in (("detailed", [breakdown]), ("simple", plot_names)):
+            chosen = {name: drawings[name] for name in names if name in drawings}
+            self._charts(chosen, pictures, kind, *place[1:-1])
+        return paths
 
-def _pictures(images: Images, drawings: Drawings, formats: Collection[OutputFormat]) -> _Pictures:
-    return {
-        form: row.images(images, drawings)
-        for form, row in rows_of_formats(formats)
-        if row.images is not None
-    }
+    def results(
+        self, answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None
+    ) -> Sequence[Path]:
+        """All results for programs."""
+        rankings = [answer.ranking for answer in answers]
+        wishes = [tag for ranking in rankings for tag in ranking.goal.wishes_first(())]
+        trials = (item for ranking in rankings for item in (*ranking.measured, *ranking.failed))
+        documents = {
+            form: row.results(answers, origin, complete=complete)
+            for form, row in rows_of_formats(self.formats)
+            if row.results is not None
+        }
+        paths = self._documents(documents, "results", "results")
+        return [*paths, *self._rows(trials, wishes, "results")]
 
+    def measurements(self, result: VariantResult, ranking: Ranking) -> Sequence[Path]:
+        """The measurements of one variant for programs, beside its detailed report."""
+        folders = ("reports", "detailed", *places_of(ranking), result.folder)
+        documents = {
+            form: row.variant(result, ranking)
+            for form, row in rows_of_formats(self.formats)
+            if row.variant is not None
+        }
+        paths = self._documents(documents, "measurements", *folders)
+        return [*paths, *self._rows(result.measured, ranking.goal.wishes_first(()), *folders)]
 
-def _write_charts(
-    directory: ExportDirectory, drawings: Drawings, pictures: _Pictures, *folders: str
-) -> None:
-    """Writes the charts as images into these folders below `plots`."""
-    for form, images in pictures.items():
-        for chart, drawing in drawings.items():
-            picture = images.get(chart, drawing)
-            parts = f"{chart}.{form}".split("/")
-            _write_picture(directory, picture, "plots", *folders, *parts)
+    def _documents(
+        self, documents: Mapping[str, Mapping[str, Any]], name: str, *folders: str
+    ) -> Sequence[Path]:
+        return [
+            self.directory.write(_document_text(document), *folders, f"{name}.{form}")
+            for form, document in documents.items()
+        ]
 
+    def _rows(
+        self,
+        trials: Iterable[MeasuredTrial | FailedTrial],
+        wishes: Sequence[str],
+        *folders: str,
+    ) -> Sequence[Path]:
+        """The trials as tables, with the `wishes` as the first metrics."""
+        forms = rows_of_formats(self.formats)
+        encoders = [(form, row.rows) for form, row in forms if row.rows is not None]
+        rows = rows_of(map(_record, trials)) if encoders else ()
+        return [
+            self.directory.write(encode(rows, wishes), *folders, f"measurements.{form}")
+            for form, encode in encoders
+        ]
 
-def _write_picture(directory: ExportDirectory, picture: Picture, *parts: str) -> Sequence[Path]:
-    """Writes an image; returns its path, or nothing if it could not be drawn."""
-    if picture.content is None:
-        directory.remove(*parts)  # the image of an earlier run is out of date
-        return []
-    return [directory.write(picture.content, *parts)]
+    def _exists(self, page: Related) -> bool:
+        return (self.directory.path / "reports" / _file_of(page.place)).is_file()
 
+    def _pages(
+        self, report: Page | Detail, drawings: Drawings, place: tuple[str, ...]
+    ) -> Sequence[Path]:
+        """The report as pages, HTML first, with images beside those that need them. `place` are
+        its folders below `reports`, and the file name without suffix.
+        """
+        *folders, file = place
+        paths: list[Path] = []
+        for form, row in rows_of_formats(self.formats):
+            if row.pages is None:
+                continue
+            text = row.pages.render(report, drawings)
+            parts = ("reports", *folders, f"{file}.{form}")
+            if row.are_printed:
+                printed = self.images.pdf(text, f"{file} of {folders[-1]}")
+                paths += self._picture(printed, *parts)
+            else:
+                paths.append(self.directory.write(text, *parts))
+            if row.have_images:
+                for key, drawing in drawings.items():
+                    self._picture(drawing, "reports", *folders, *f"{key}.svg".split("/"))
+        return paths
 
-def write_results(
-    directory: ExportDirectory,
-    answers: Sequence[Answer],
-    origin: ReportOrigin,
-    formats: Collection[OutputFormat],
-    *,
-    complete: bool | None,
-) -> Sequence[Path]:
-    """Writes all results for programs; returns the paths."""
-    rankings = [answer.ranking for answer in answers]
-    wishes = [tag for ranking in rankings for tag in ranking.goal.wishes_first(())]
-    paths = []
-    for form, row in rows_of_formats(formats):
-        if row.results is not None:
-            text = _document_text(row.results(answers, origin, complete=complete))
-            paths.append(directory.write(text, "results", f"results.{form}"))
-    return [*paths, *_write_rows(directory, _trials(rankings), formats, wishes, "results")]
+    def _pictures(self, drawings: Drawings) -> Mapping[str, Drawings]:
+        """The drawings as images, by the name of the format."""
+        return {
+            form: row.images(self.images, drawings)
+            for form, row in rows_of_formats(self.formats)
+            if row.images is not None
+        }
+
+    def _charts(self, drawings: Drawings, pictures: Mapping[str, Drawings], *folders: str) -> None:
+        """Writes the charts as images into these folders below `plots`."""
+        for form, images in pictures.items():
+            for chart, drawing in drawings.items():
+                parts = f"{chart}.{form}".split("/")
+                self._picture(images.get(chart, drawing), "plots", *folders, *parts)
+
+    def _picture(self, picture: Picture, *parts: str) -> Sequence[Path]:
+        """Writes an image; nothing if it could not be drawn."""
+        if picture.content is None:
+            self.directory.remove(*parts)  # the image of an earlier run is out of date
+            return []
+        return [self.directory.write(picture.content, *parts)]
 
 
 def results_text(answers: Sequence[Answer], origin: ReportOrigin, *, complete: bool | None) -> str:
@@ -474,53 +473,9 @@ def _document_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _trials(rankings: Sequence[Ranking]) -> Iterator[MeasuredTrial | FailedTrial]:
-    """Every trial of the rankings: the measured ones (best first), then the failed ones."""
-    for ranking in rankings:
-        yield from ranking.measured
-        yield from ranking.failed
-
-
 def _record(item: MeasuredTrial | FailedTrial) -> tuple[str, TrialRecord]:
     outcome = item.measurement if isinstance(item, MeasuredTrial) else item.failure
     return item.trial.key, TrialRecord(trial=item.trial, outcome=outcome)
-
-
-def _write_rows(
-    directory: ExportDirectory,
-    trials: Iterable[MeasuredTrial | FailedTrial],
-    formats: Collection[OutputFormat],
-    wishes: Sequence[str],
-    *folders: str,
-) -> Sequence[Path]:
-    """Writes the trials as tables, with the `wishes` as the first metrics; returns the paths."""
-    encoders = [(form, row.rows) for form, row in rows_of_formats(formats) if row.rows is not None]
-    rows = rows_of(map(_record, trials)) if encoders else ()
-    return [
-        directory.write(encode(rows, wishes), *folders, f"measurements.{form}")
-        for form, encode in encoders
-    ]
-
-
-def write_measurements(
-    directory: ExportDirectory,
-    result: VariantResult,
-    ranking: Ranking,
-    formats: Collection[OutputFormat],
-) -> Sequence[Path]:
-    """Writes the measurements of one variant for programs, beside its detailed report; returns the
-    paths.
-    """
-    folders = ("reports", "detailed", *places_of(ranking), result.folder)
-    documents = [
-        directory.write(
-            _document_text(row.variant(result, ranking)), *folders, f"measurements.{form}"
-        )
-        for form, row in rows_of_formats(formats)
-        if row.variant is not None
-    ]
-    wishes = ranking.goal.wishes_first(())
-    return [*documents, *_write_rows(directory, result.measured, formats, wishes, *folders)]
 
 
 def write_error_log(directory: ExportDirectory, rankings: Sequence[Ranking]) -> Path | None:

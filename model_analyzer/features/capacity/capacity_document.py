@@ -24,6 +24,7 @@ from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Point
 from model_analyzer.features.capacity.facts.replica import Carried, Keeps
 from model_analyzer.features.capacity.facts.sizing import RateOutlook, Sizing
+from model_analyzer.reports.document import bounds
 
 # The version of the layout; increased when readers of the last version would misread this one.
 CAPACITY_VERSION = 1
@@ -48,7 +49,7 @@ def capacity_document(reports: Sequence[CapacityReport]) -> dict[str, Any]:
         "demand": {
             "requests_per_s": demand.rate,
             "headroom_percent": round(100 * demand.headroom, 6),
-            "constraints": [_constraint(each) for each in reports[0].capacity.constraints],
+            "constraints": [bounds(each) for each in reports[0].capacity.constraints],
         },
         "cheapest": None if best is None else best.capacity.kind,
         "hardware": [_on_kind(report) for report in reports],
@@ -68,14 +69,6 @@ def _on_kind(report: CapacityReport) -> dict[str, Any]:
         "replica": _replica(capacity.replica, capacity.constraints),
         "other_variants": [_replica(each, capacity.constraints) for each in capacity.others],
         "missing": [_missing(each) for each in capacity.missing],
-    }
-
-
-def _constraint(constraint: Constraint) -> dict[str, Any]:
-    return {
-        "metric": canonical(constraint.tag),
-        "minimum": constraint.minimum,
-        "maximum": constraint.maximum,
     }
 
 
@@ -161,7 +154,7 @@ def _carried(carried: Carried) -> dict[str, Any]:
         "high": carried.high,
         "kept_at": carried.kept,
         "broken_at": carried.broken,
-        "breaks_first": None if carried.first is None else _constraint(carried.first),
+        "breaks_first": None if carried.first is None else bounds(carried.first),
     }
 
 

@@ -205,19 +205,12 @@ def _measure(
     from model_analyzer.cli.progress.at_terminal import caller_at_terminal
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
-    from model_analyzer.features.capacity.measure import MeasureOrder, measure_capacity
+    from model_analyzer.features.capacity.measure import measure_capacity
 
     job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
-    order = MeasureOrder(
-        model=report.capacity.model,
-        goal=report.capacity.goal,
-        variant=question.variant,
-        batch_size=report.capacity.replica.batch_size,
-        needed=question.demand.with_headroom,
-        conditions=question.conditions,
-        budget_s=Duration().parse(Node(budget, "--budget")),
-    )
-    return measure_capacity(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))
+    budget_s = Duration().parse(Node(budget, "--budget"))
+    caller = caller_at_terminal(job.settings, 0, on_stderr=True)
+    return measure_capacity(job, report.capacity, question, budget_s, caller)
 
 
 def _show(reports: Sequence[CapacityReport], form: str, output: Path | None) -> None:

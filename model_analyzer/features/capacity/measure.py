@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from model_analyzer.app.bench.job import Job
@@ -15,7 +15,7 @@ from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.extra import Extra, measure_extra, repetition
 from model_analyzer.domain.arrivals import without_load_flags
 from model_analyzer.domain.budget import Budget
-from model_analyzer.domain.goals import Constraint, Goal
+from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import metric_of
@@ -27,10 +27,11 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
-from model_analyzer.features.capacity.facts.capacity import capacity_of
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
 from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Lack, Point, requests_needed
 from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
+from model_analyzer.features.capacity.question import Question
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
 from model_analyzer.search.rounds import measured_again
@@ -50,44 +51,30 @@ _ROUNDS, _MARGIN, _LEAST_S = 4, 1.2, 2.0
 _SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureOrder:
-    """What to measure: what is missing for the `goal` of a model. `variant` is the only variant to
-    measure, None for the one that carries most; requests have `batch_size` inferences.
-    All replicas together have to carry the `needed` requests per second. `conditions` is the
-    number of the group that new measurements are compared with; None means
-    that of the run. `budget_s` is the most time to measure.
-    """
-
-    model: str
-    goal: Goal
-    variant: str | None
-    batch_size: int
-    needed: float
-    conditions: int | None
-    budget_s: float
-
-
-def measure_capacity(job: Job, order: MeasureOrder, caller: Caller) -> int:
-    """Measures until nothing is missing, or until further measurements do not help; the exit
+def measure_capacity(
+    job: Job, known: ModelCapacity, question: Question, budget_s: float, caller: Caller
+) -> int:
+    """Measures until nothing is missing to answer the question about a model whose capacity is
+    `known` so far, or until further measurements do not help, or for so many seconds; the exit
     status. The outcomes are in the checkpoint. Raises ConfigError or CheckpointError if the model
     cannot be measured as before.
     """
     if job.settings.server.launch is LaunchMode.C_API:
         raise wrong("--measure", "not in launch mode c_api, where no server answers users")
     extra = Extra(
-        model=order.model,
-        goal=order.goal,
-        conditions=order.conditions,
+        model=known.model,
+        goal=known.goal,
+        conditions=question.conditions,
         option="--measure",
         purpose="capacity",
         usual_trials=_USUAL_TRIALS,
     )
+    batch_size = known.replica.batch_size
     measuring = extra.job(
         job,
         lambda model: replace(
             model,
-            batch_sizes=(order.batch_size,),
+            batch_sizes=(batch_size,),
             load_kind=LoadKind.REQUEST_RATE,
             traffic=_users(model),
             perf_analyzer_flags=without_load_flags(model.perf_analyzer_flags),
@@ -95,8 +82,8 @@ def measure_capacity(job: Job, order: MeasureOrder, caller: Caller) -> int:
             in_rounds=True,
         ),
     )
-    plan = _Planning(order, extra, job.settings).plan
-    return measure_extra(measuring, extra, plan, caller, job)
+    planning = _Planning(question, batch_size, extra, job.settings, Budget(budget_s))
+    return measure_extra(measuring, extra, planning.plan, caller, job)
 
 
 def _users(model: ModelSettings) -> Traffic:
@@ -105,36 +92,39 @@ def _users(model: ModelSettings) -> Traffic:
     return Traffic(arrivals=Arrivals.POISSON, generators=generators)
 
 
+@dataclass(slots=True)
 class _Planning:
-    """Plans the missing measurements of an order; `settings` are those of the whole run."""
+    """Plans the measurements that are missing to answer a question; `settings` are those of the
+    whole run.
+    """
 
-    def __init__(self, order: MeasureOrder, extra: Extra, settings: ProfileSettings) -> None:
-        self._order = order
-        self._extra = extra
-        self._settings = settings
-        self._budget = Budget(order.budget_s)
-        self._outcomes: list[Outcome] = []
-        self._taken: Counter[str] = Counter()  # rounds, by trial
+    question: Question
+    batch_size: int
+    extra: Extra
+    settings: ProfileSettings
+    budget: Budget
+    outcomes: list[Outcome] = field(default_factory=list)
+    taken: Counter[str] = field(default_factory=Counter)  # rounds, by trial
 
     def plan(self, state: ProfileState, subject: Subject) -> Plan:
         """Measures what is missing, then what is still missing, and so on."""
         records: list[TrialRecord] = []
         for _ in range(_MOST_STEPS):
-            ranking = self._extra.ranking(state, subject, self._settings)
+            ranking = self.extra.ranking(state, subject, self.settings)
             assert ranking is not None, "checked before"
             known = capacity_of(
                 state.profile,
                 ranking,
-                batch_size=self._order.batch_size,
-                needed=self._order.needed,
-                variant=self._order.variant,
+                batch_size=self.batch_size,
+                needed=self.question.demand.with_headroom,
+                variant=self.question.variant,
             )
             trials = [
                 trial
                 for each in known.missing
                 if not (records and each.reason is Lack.NO_METRIC)  # it has not appeared
                 for trial in self._trials(each, subject)
-                if self._taken[trial.key] < _ROUNDS
+                if self.taken[trial.key] < _ROUNDS
             ]
             measured = yield from side_by_side(
                 self._rounds(trial, known.constraints, state) for trial in trials
@@ -142,10 +132,10 @@ class _Planning:
             records += chain.from_iterable(measured)
             if not any(isinstance(each.outcome, Measurement) for each in chain(*measured)):
                 break
-            if not self._budget.covers(self._outcomes):
+            if not self.budget.covers(self.outcomes):
                 log.warning(
                     "The time for measurements (%g s) is over: --budget gives more",
-                    self._order.budget_s,
+                    self.budget.seconds,
                 )
                 break
         return records
@@ -162,11 +152,11 @@ class _Planning:
         """Rounds of a trial until it is certain whether it keeps the constraints."""
         records: list[TrialRecord] = []
         runs = [*_measured(trial, state)]
-        while self._taken[trial.key] < _ROUNDS and self._budget.covers(self._outcomes):
-            self._taken[trial.key] += 1
+        while self.taken[trial.key] < _ROUNDS and self.budget.covers(self.outcomes):
+            self.taken[trial.key] += 1
             record = yield from recorded(self._next(trial, constraints, state, runs))
             records.append(record)
-            self._outcomes.append(record.outcome)
+            self.outcomes.append(record.outcome)
             if not isinstance(record.outcome, Measurement):
                 break
             runs.append(record.outcome)
@@ -185,12 +175,12 @@ class _Planning:
     ) -> Trial:
         """The next round of a trial, which ends within the budget."""
         again = repetition(trial, state)
-        left_s = self._budget.limit_s(self._outcomes)
+        left_s = self.budget.limit_s(self.outcomes)
         assert left_s is not None, "the budget has a limit"
         wanted_s = _MARGIN * requests_needed(constraints) / trial.workloads[0].load.value
         if runs:
             wanted_s = measured_again(again, again.repetition, runs).round_s or 0.0
-        most_s = _SHARE * min(left_s, self._settings.load_generator.timeout_s)
+        most_s = _SHARE * min(left_s, self.settings.load_generator.timeout_s)
         seconds = min(max(wanted_s, _LEAST_S), most_s)
         return replace(again, round_s=seconds, limit_s=left_s)
 

@@ -38,7 +38,13 @@ from model_analyzer.features.cluster.ray_slots import (
     require_ray,
 )
 from model_analyzer.features.cluster.slot_bench import writing_to
-from model_analyzer.features.cluster.slot_places import GPU, ClusterNode, SlotPlace, plan_slots
+from model_analyzer.features.cluster.slot_places import (
+    GPU,
+    ClusterNode,
+    SlotPlace,
+    numbered,
+    plan_slots,
+)
 from model_analyzer.features.doctor.findings import Finding
 from model_analyzer.features.doctor.gpu_checks import read_driver
 from model_analyzer.features.doctor.machine_checks import read_governors
@@ -97,15 +103,9 @@ def check_cluster(job: Job, examine: Examine) -> NodeComparison:
 
 def node_names(nodes: Sequence[ClusterNode]) -> Mapping[str, str]:
     """The hosts of the nodes, by id, with a number from the second node of a host on."""
-    counts: Counter[str] = Counter()
-    names = {}
-    for node in sorted(
-        nodes, key=lambda node: (not node.is_alive, node.is_head, node.host, node.id)
-    ):
-        counts[node.host] += 1
-        number = counts[node.host]
-        names[node.id] = node.host if number == 1 else f"{node.host} #{number}"
-    return names
+    ordered = sorted(nodes, key=lambda node: (not node.is_alive, node.is_head, node.host, node.id))
+    names = numbered((node.host for node in ordered), " #")
+    return dict(zip((node.id for node in ordered), names, strict=True))
 
 
 def _question(job: Job, place: SlotPlace, examine: Examine) -> _SlotExamination:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from model_analyzer.domain.printable import printable
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.features.cluster.node_comparison import NodeComparison, Row
-from model_analyzer.features.doctor.findings import Level
+from model_analyzer.features.doctor.findings import Level, verdict
 
 _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 _EXECUTOR = "executor"
@@ -130,7 +130,8 @@ def lines_of(comparison: NodeComparison, *, is_quiet: bool = False) -> Iterator[
             yield printable(f"{_INDENT}→ {finding.fix}")
     if comparison.problem:
         yield printable(f"  {Level.PROBLEM.value:9}{comparison.problem}")
-    yield _verdict(comparison)
+    levels = [*comparison.levels, *([Level.PROBLEM] if comparison.problem else [])]
+    yield verdict(levels, good="A run can start", bad="a run would not start")
 
 
 def _row_lines(row: Row, names: int, values: int, nodes: int) -> Iterator[str]:
@@ -146,14 +147,3 @@ def _row_lines(row: Row, names: int, values: int, nodes: int) -> Iterator[str]:
 
 def _all(nodes: int) -> str:
     return f"all {nodes}" if nodes > 1 else "1 node"
-
-
-def _verdict(comparison: NodeComparison) -> str:
-    levels: Sequence[Level] = comparison.levels
-    problems = levels.count(Level.PROBLEM) + bool(comparison.problem)
-    warnings = levels.count(Level.WARNING)
-    about = counted(warnings, "warning") if warnings else ""
-    if problems:
-        count = counted(problems, "problem")
-        return f"{', '.join(filter(None, (count, about)))}: a run would not start."
-    return f"A run can start{'; ' + about if about else ''}."

@@ -10,7 +10,7 @@ from typing import Any
 
 from model_analyzer.domain.hardware import WITHOUT_GPU, kind_text
 from model_analyzer.domain.numbers import with_error
-from model_analyzer.features.doctor.findings import Finding, Level
+from model_analyzer.features.doctor.findings import Finding, Level, finding_document
 
 # the layout that docs/guides/cluster.md describes
 _VERSION = 1
@@ -301,14 +301,7 @@ def document_of(comparison: NodeComparison) -> Mapping[str, Any]:
             for row in comparison.rows
         ],
         "findings": [
-            {
-                "nodes": list(names),
-                "subject": subject,
-                "check": finding.check,
-                "level": finding.level.value,
-                "found": finding.found,
-                "fix": finding.fix or None,
-            }
+            {"nodes": list(names), **finding_document(subject, finding)}
             for subject, finding, names in comparison.findings
         ],
     }

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from model_analyzer.features.cluster.ray_slots import (
     require_ray,
     start_slot,
 )
-from model_analyzer.features.cluster.slot_places import SlotPlace
+from model_analyzer.features.cluster.slot_places import SlotPlace, numbered
 from model_analyzer.features.cluster.slot_worker import SlotFacts, SlotOrder, change
 from model_analyzer.runner.executors.several_slots import SlotLostError
 
@@ -55,7 +54,7 @@ class RayCluster:
         self._facts: dict[str, SlotFacts] = {}  # as each slot was at first
         self._nodes: Mapping[str, str] = {}
         self._actors: dict[str, Any] = {}
-        self._latest: dict[str, Any] = {}  # the ticket of what each slot was told last
+        self._latest: dict[str, Hashable] = {}  # the ticket of what each slot was told last
 
     def __enter__(self) -> RayCluster:
         return self
@@ -135,7 +134,7 @@ class RayCluster:
     def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
         node = "" if is_test else self._nodes.get(slot, "")
         self._latest[slot] = self._actors[slot].run.remote(trial, node)
-        return self._ticket(slot)
+        return self._latest[slot]
 
     def restart(self, slot: str) -> Hashable:
         with suppress(self._ray.exceptions.RayError):  # it may be dead
@@ -170,11 +169,7 @@ class RayCluster:
     def _prepare(self, slot: str) -> Hashable:
         self._actors[slot] = start_slot(self._group, self._places, self._index[slot])
         self._latest[slot] = self._actors[slot].prepare.remote(self._order)
-        return self._ticket(slot)
-
-    def _ticket(self, slot: str) -> Hashable:
-        ticket: Hashable = self._latest[slot]
-        return ticket
+        return self._latest[slot]
 
     def _is_idle(self, slot: str) -> bool:
         ready, _ = self._ray.wait([self._latest[slot]], timeout=0)
@@ -183,21 +178,12 @@ class RayCluster:
 
 def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
     """Names of slots: those of their hosts, with a number from the second slot of a host on."""
-    return _numbered((place.node.host for place in places), " #")
+    return numbered((place.node.host for place in places), " #")
 
 
 def node_names(places: Sequence[SlotPlace]) -> Sequence[str]:
     """The same as names of nodes in checkpoints, where they are parts of file names."""
-    return _numbered((_NO_NAME.sub("_", place.node.host) for place in places), "#")
-
-
-def _numbered(hosts: Iterable[str], sign: str) -> Sequence[str]:
-    counts: Counter[str] = Counter()
-    names = []
-    for host in hosts:
-        counts[host] += 1
-        names.append(host if counts[host] == 1 else f"{host}{sign}{counts[host]}")
-    return names
+    return numbered((_NO_NAME.sub("_", place.node.host) for place in places), "#")
 
 
 def _reason(error: Exception) -> str:

@@ -27,7 +27,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings, RepositorySettings
 from model_analyzer.errors import ClusterError
 from model_analyzer.features.cluster.child_environment import user_environment
-from model_analyzer.features.cluster.slot_worker import BuiltRunner, SlotOrder
+from model_analyzer.features.cluster.slot_worker import BuiltRunner, SlotFacts, SlotOrder
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.repository_copy import Snapshot
 from model_analyzer.runner.timings import Timings
@@ -95,10 +95,13 @@ class SlotBench:
         return BuiltRunner(
             runner=runner,
             journal=stack.enter_context(SlotJournal(open_journal)),
-            machine=serving.machines[0],
-            server=serving.version,
-            perf_analyzer=place.perf_analyzer.version,
-            facts=serving.facts,
+            facts=SlotFacts(
+                machine=serving.machines[0],
+                process=os.getpid(),
+                server=serving.version,
+                perf_analyzer=place.perf_analyzer.version,
+                facts=serving.facts,
+            ),
         )
 
 

@@ -10,12 +10,12 @@ CPUs and GPUs of the node, or as many as the user wants. Where any node offers t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.words import counted, first_few
-from model_analyzer.errors import ClusterError, wrong
+from model_analyzer.errors import wrong
 
 SLOT_RESOURCE = "model_analyzer_slot"
 CPU, GPU = "CPU", "GPU"
@@ -153,14 +153,14 @@ def plan_slots(nodes: Sequence[ClusterNode], request: SlotRequest) -> Placement:
     )
 
 
-def place_slots(nodes: Sequence[ClusterNode], request: SlotRequest) -> tuple[SlotPlace, ...]:
-    """The places of `plan_slots`. Raises ClusterError with what is asked and what is there, if the
-    slots do not fit.
-    """
-    placement = plan_slots(nodes, request)
-    if placement.problem:
-        raise ClusterError(placement.problem)
-    return placement.places
+def numbered(hosts: Iterable[str], sign: str) -> Sequence[str]:
+    """The hosts, with a number behind the `sign` from the second of the same name on."""
+    counts: Counter[str] = Counter()
+    names = []
+    for host in hosts:
+        counts[host] += 1
+        names.append(host if counts[host] == 1 else f"{host}{sign}{counts[host]}")
+    return names
 
 
 def _filled(nodes: Sequence[ClusterNode], request: SlotRequest) -> Sequence[_Room]:

@@ -17,7 +17,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Outcome
@@ -28,6 +27,7 @@ from model_analyzer.errors import ClusterError, ConfigError, ModelAnalyzerError,
 from model_analyzer.features.cluster.child_environment import child_environment
 from model_analyzer.features.cluster.host_lock import HostLock
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.state.node import SlotJournal
 
 log = logging.getLogger(__name__)
 
@@ -36,27 +36,31 @@ _CHECK_MS = 500  # where the kernel does not report the death
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BuiltRunner:
-    """A runner on its node, a journal of outcomes, and what it measures with. `server` and
-    `perf_analyzer` are versions; `facts` are the models as they are on this node.
+class SlotFacts:
+    """A slot that is ready: where it is, and what it measures with. `server` and `perf_analyzer`
+    are versions; `facts` are the models as they are on its node.
     """
 
-    runner: Runner
-    journal: OutcomeJournal
     machine: Machine
+    process: int
     server: str
     perf_analyzer: str
     facts: Mapping[str, ModelFacts]
 
+    @property
+    def host(self) -> str:
+        return self.machine.host
 
-class OutcomeJournal(Protocol):
-    """Stores outcomes on the node of the slot, before the driver gets them. It never raises."""
 
-    def begin(self, node: str) -> None:
-        """Prepares for a trial. `node` is the name of the slot's node in the checkpoints."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltRunner:
+    """A runner on its node, and the journal that stores outcomes there before the driver gets
+    them.
+    """
 
-    def keep(self, trial: Trial, outcome: Outcome) -> str:
-        """Stores the outcome of the trial; returns a remark for the user, or ""."""
+    runner: Runner
+    journal: SlotJournal
+    facts: SlotFacts
 
 
 # Builds the runner with this environment for its programs; the stack ends what it starts.
@@ -75,21 +79,6 @@ class SlotOrder:
     environment: Mapping[str, str]
     directory: Path
     build: Build
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotFacts:
-    """A slot that is ready: where it is, and what it measures with."""
-
-    machine: Machine
-    process: int
-    server: str
-    perf_analyzer: str
-    facts: Mapping[str, ModelFacts]
-
-    @property
-    def host(self) -> str:
-        return self.machine.host
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +119,7 @@ class SlotWorker:
             built = order.build(environment, stack)
             self._stack = stack.pop_all()
         self._built = built
-        return SlotFacts(
-            machine=built.machine,
-            process=os.getpid(),
-            server=built.server,
-            perf_analyzer=built.perf_analyzer,
-            facts=built.facts,
-        )
+        return built.facts
 
     def run(self, trial: Trial, node: str = "") -> SlotAnswer:
         """Measures a trial on the GPUs of this slot. With a `node`, the outcome is in the journal

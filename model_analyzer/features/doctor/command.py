@@ -91,7 +91,7 @@ def show(findings: Iterable[tuple[str, Finding]], *, as_json: bool, verbosity: i
     if as_json:
         echo(json.dumps(document_of(shown), indent=1))
     else:
-        echo(("\n" if heading else "") + verdict(shown))
+        echo(("\n" if heading else "") + verdict([finding.level for _, finding in shown]))
     return EXIT_RUN_FAILED if has_problem(shown) else EXIT_OK
 
 

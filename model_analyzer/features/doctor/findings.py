@@ -57,37 +57,40 @@ def has_problem(findings: Findings) -> bool:
     return any(finding.level is Level.PROBLEM for _, finding in findings)
 
 
-def verdict(findings: Findings) -> str:
-    """Whether a run would work, in a line."""
-    number = _counts(findings)
-    problems, warnings = number[Level.PROBLEM], number[Level.WARNING]
-    about = counted(warnings, "warning") if warnings else ""
-    if problems:
-        count = counted(problems, "problem")
-        return f"{', '.join(filter(None, (count, about)))}: a run would fail here."
-    return f"Everything that a run needs is in place{'; ' + about if about else ''}."
+def verdict(
+    levels: Sequence[Level],
+    *,
+    good: str = "Everything that a run needs is in place",
+    bad: str = "a run would fail here",
+) -> str:
+    """Whether a run would work, in a line, with the number of problems and warnings."""
+    counts = ((levels.count(level), level.value) for level in (Level.PROBLEM, Level.WARNING))
+    about = ", ".join(counted(number, noun) for number, noun in counts if number)
+    if Level.PROBLEM in levels:
+        return f"{about}: {bad}."
+    return f"{good}{'; ' + about if about else ''}."
+
+
+def finding_document(subject: str, finding: Finding) -> dict[str, Any]:
+    """A finding for programs, without its details."""
+    return {
+        "subject": subject,
+        "check": finding.check,
+        "level": finding.level.value,
+        "found": finding.found,
+        "fix": finding.fix or None,
+    }
 
 
 def document_of(findings: Findings) -> Mapping[str, Any]:
     """The findings for programs."""
-    number = _counts(findings)
+    levels = [finding.level for _, finding in findings]
     return {
         "version": _VERSION,
-        "works": not number[Level.PROBLEM],
-        "counts": {level.value: number[level] for level in Level},
+        "works": not has_problem(findings),
+        "counts": {level.value: levels.count(level) for level in Level},
         "findings": [
-            {
-                "subject": subject,
-                "check": finding.check,
-                "level": finding.level.value,
-                "found": finding.found,
-                "fix": finding.fix or None,
-                "details": list(finding.details),
-            }
+            {**finding_document(subject, finding), "details": list(finding.details)}
             for subject, finding in findings
         ],
     }
-
-
-def _counts(findings: Findings) -> Mapping[Level, int]:
-    return {level: sum(finding.level is level for _, finding in findings) for level in Level}

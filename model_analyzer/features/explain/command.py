@@ -114,7 +114,7 @@ def _confirm(
     """Tests the advice of the only report; the exit status, and what it changed."""
     from model_analyzer.app.bench.job import Job
     from model_analyzer.cli.progress.at_terminal import caller_at_terminal
-    from model_analyzer.features.explain.confirm_advice import AdviceOrder, confirm_advice
+    from model_analyzer.features.explain.confirm_advice import compared, confirm_advice
 
     if len(reports) > 1:
         raise wrong(
@@ -122,14 +122,9 @@ def _confirm(
             f"{len(reports)} kinds of hardware were measured: choose that of this machine with"
             " --conditions",
         )
-    order = AdviceOrder(
-        model=reports[0].model,
-        goal=reports[0].goal,
-        conditions=question.conditions,
-        explanation=reports[0].explanation,
-    )
-    if not order.again:
+    if not compared(reports[0].explanation):
         complain("--confirm: nothing to test: no advice is another configuration")
         return EXIT_OK, ()
     job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
-    return confirm_advice(job, order, caller_at_terminal(job.settings, 0, on_stderr=True))
+    caller = caller_at_terminal(job.settings, 0, on_stderr=True)
+    return confirm_advice(job, reports[0], question.conditions, caller)

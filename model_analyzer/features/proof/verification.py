@@ -37,6 +37,7 @@ from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.features.proof.facts.promise import Check, judged, may_be_chance
 from model_analyzer.features.proof.soak import endured, endured_before
 from model_analyzer.results.answer import Answer, answer_of
+from model_analyzer.results.columns import own_instances_text
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes
 from model_analyzer.runner.file_trees import CONFIG, words_of
@@ -248,9 +249,8 @@ def _different(trial: Trial, server: PlainServer) -> Iterator[str]:
 
 def _telling(variant: ModelVariant, gpus: int) -> Mapping[str, str]:
     """What a search varies, in words."""
-    counts = [f"{count}:{kind}" for count, kind in variant.instances(gpus=gpus)]
     return {
-        "instances": " + ".join(counts),
+        "instances": own_instances_text(variant, gpus=gpus),
         "max_batch_size": str(variant.max_batch_size),
         "dynamic_batching": "on" if "dynamic_batching" in variant.config else "off",
     }

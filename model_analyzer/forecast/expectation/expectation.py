@@ -19,15 +19,20 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial, Workload
-from model_analyzer.forecast.durations import AROUND_S
-from model_analyzer.forecast.expectation.history import History, Remaining
+from model_analyzer.forecast.expectation.history import (
+    History,
+    Remaining,
+    load_of,
+    load_of_instances,
+    loads_of,
+)
 from model_analyzer.forecast.expectation.listed import ListProgress
-from model_analyzer.forecast.expectation.loading import load_of, load_of_instances, loads_of
 from model_analyzer.forecast.expectation.refinement import (
     further_rounds,
     left_of_load_sweep,
     usual_further_rounds,
 )
+from model_analyzer.forecast.run_plan import AROUND_S
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s, in_flight, reached_rate
 from model_analyzer.search.choose import mode_for

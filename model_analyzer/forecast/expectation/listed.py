@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.expectation.loading import instances_of, loads_of
+from model_analyzer.forecast.expectation.history import instances_of, loads_of
 from model_analyzer.search.plan import Subject
 
 # With stop rules, about this share of a sweep is measured.

@@ -17,8 +17,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Va
 from model_analyzer.domain.metrics import METRICS, Unit
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.history import History, Remaining
-from model_analyzer.forecast.expectation.loading import loads_of
+from model_analyzer.forecast.expectation.history import History, Remaining, loads_of
 from model_analyzer.noise.first_look import FIRST_LOOK_S
 from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
 from model_analyzer.search.modes.mode import RefiningMode

@@ -10,16 +10,14 @@ from functools import partial
 from itertools import dropwhile
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, TrialRecord
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, measured_trials
 from model_analyzer.domain.trials import Workload
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.noise.ties import Comparison
 from model_analyzer.results.explain import (
     contention,
-    falling,
     outside,
     over_time,
     pipeline,
@@ -45,13 +43,13 @@ _RULES: Sequence[Rule] = (
     queueing.queue_delay,
     queueing.queue_policy,
     queueing.batches,
-    falling.large_batches,
+    contention.large_batches,
     queueing.arrivals,
     queueing.held_back,
     contention.contention,
     contention.shared_lock,
     contention.too_many,
-    falling.collapse,
+    contention.collapse,
     queueing.instance_limit,
     tail.slow_requests,
     tail.noise,
@@ -154,11 +152,7 @@ def picture_of(ranking: Ranking, variant: str | None, *, cores: int | None) -> V
     return VariantPicture(
         loads=tuple(map(make, same)),
         focus=make(focus),
-        course=tuple(
-            make(MeasuredTrial(record.trial, record.outcome))
-            for record in _course(ranking, result)
-            if isinstance(record.outcome, Measurement)
-        ),
+        course=tuple(map(make, _course(ranking, result))),
         others=tuple(others),
         worse=frozenset(_lower(ranking, result)),
     )
@@ -192,20 +186,16 @@ def _result(ranking: Ranking, variant: str | None) -> VariantResult:
     return named[0]
 
 
-def _course(ranking: Ranking, result: VariantResult) -> Sequence[TrialRecord]:
+def _course(ranking: Ranking, result: VariantResult) -> Sequence[MeasuredTrial]:
     """The longest series of measurements of a result in order of time, without another variant in
     between: its models stayed loaded.
     """
-    records = () if ranking.group is None else ranking.group.records
+    measured = measured_trials(() if ranking.group is None else ranking.group.records)
     contents = {item.trial.content for item in result.measured}
-    ordered = sorted(
-        (record for record in records if isinstance(record.outcome, Measurement)),
-        key=lambda record: record.outcome.started,
-    )
-    courses: list[list[TrialRecord]] = [[]]
-    for record in ordered:
-        if record.trial.content in contents:
-            courses[-1].append(record)
+    courses: list[list[MeasuredTrial]] = [[]]
+    for item in sorted(measured, key=lambda item: item.measurement.started):
+        if item.trial.content in contents:
+            courses[-1].append(item)
         elif courses[-1]:
             courses.append([])
     return max(courses, key=len)

@@ -17,8 +17,7 @@ from model_analyzer.domain.words import size_text
 from model_analyzer.noise.lag import SEND_LAG, sent_late
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
-from model_analyzer.results.explain.texts import ms, percent
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
 
 # Instances that are less busy than that do not make requests wait.
 _FREE = 0.8

@@ -14,8 +14,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture, earliest, latest
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
-from model_analyzer.results.explain.texts import ms
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms
 
 # An early execution is slow if it takes so many times as long as later ones, and so many ms more.
 _SLOW, _SLOW_MS = 1.5, 2.0

@@ -12,8 +12,14 @@ from typing import Any
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
-from model_analyzer.results.explain.texts import instances, ms, percent
+from model_analyzer.results.explain.situation import (
+    NEGLIGIBLE_MS,
+    Situation,
+    Station,
+    instances,
+    ms,
+    percent,
+)
 
 # Instances that are busier than that make their callers wait.
 _BUSY = 0.8

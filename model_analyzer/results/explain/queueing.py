@@ -14,8 +14,16 @@ from model_analyzer.results.explain.contention import most_gained
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.pipeline import more_instances
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, Station
-from model_analyzer.results.explain.texts import cpu_line, gpu_line, instances, ms, percent
+from model_analyzer.results.explain.situation import (
+    NEGLIGIBLE_MS,
+    Situation,
+    Station,
+    cpu_line,
+    gpu_line,
+    instances,
+    ms,
+    percent,
+)
 
 # Instances that are busier than that are the limit; under an open load, only beyond the second one:
 # up to that, the arrivals are. Below the third one, they are mostly free; below the fourth one,

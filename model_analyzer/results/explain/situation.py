@@ -14,9 +14,11 @@ from model_analyzer.domain.flags import sequences
 from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
+from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.domain.words import counted
 from model_analyzer.noise.pooling import pool
-from model_analyzer.results.time_parts import Part, TimeParts, time_parts
+from model_analyzer.results.time_parts import TimeParts, time_parts
 
 _THROUGHPUT = "perf_throughput"
 _QUEUE, _INPUT = "perf_server_queue", "perf_server_compute_input"
@@ -24,55 +26,6 @@ _COMPUTE, _OUTPUT = "perf_server_compute_infer", "perf_server_compute_output"
 
 # Latencies of parts that are measured apart differ so much (ms) without any reason.
 NEGLIGIBLE_MS = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """The average time of a request in ms, and its parts by place: waiting in the queue of a model,
-    copying inputs, executing, copying outputs, outside the models (client, network, server). For
-    the sake of sums, a part that is not known counts as 0: see `parts`.
-    """
-
-    parts: TimeParts
-
-    @property
-    def total(self) -> float:
-        return self.parts.total or 0.0
-
-    @property
-    def are_known(self) -> bool:
-        """Whether all time has a place in or outside the models."""
-        return Part.OUTSIDE in self.parts.parts
-
-    @property
-    def queue(self) -> float:
-        return self._of(Part.QUEUE)
-
-    @property
-    def inputs(self) -> float:
-        return self._of(Part.INPUTS)
-
-    @property
-    def compute(self) -> float:
-        return self._of(Part.COMPUTE)
-
-    @property
-    def outputs(self) -> float:
-        return self._of(Part.OUTPUTS)
-
-    @property
-    def outside(self) -> float:
-        """If it is not known, the time that is not known to be inside."""
-        if self.are_known:
-            return self._of(Part.OUTSIDE)
-        return max(self.total - sum(self.parts.parts.values()), 0.0)
-
-    def _of(self, part: Part) -> float:
-        return self.parts.parts.get(part, 0.0)
-
-    def share(self, part: float) -> float:
-        """A part of the total, 0 to 1."""
-        return part / self.total if self.total else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,9 +155,9 @@ class Situation:
         return self.noise_ms > _MUCH_NOISE * self.times.total
 
     @cached_property
-    def times(self) -> Times:
+    def times(self) -> TimeParts:
         """Where the time of an average request goes."""
-        return Times(parts=time_parts([self.variant], self.measurement, uncached=self.uncached))
+        return time_parts([self.variant], self.measurement, uncached=self.uncached)
 
     @cached_property
     def stations(self) -> tuple[Station, ...]:
@@ -375,3 +328,36 @@ _SHARE_OF_A_CORE = 0.75
 
 # Other programs never take everything: the scheduler shares.
 _MOST_OF_OTHERS = 0.8
+
+
+# -- numbers in the evidence of causes ----------------------------------------------------------
+
+
+def percent(share: float) -> str:
+    """A share (0 to 1); measured shares may be a little above 1."""
+    return f"{100 * min(share, 1.0):.0f} %"
+
+
+def ms(time: float | None) -> str:
+    """A time in ms."""
+    return "unknown" if time is None else f"{number_text(time)} ms"
+
+
+def instances(count: int) -> str:
+    return counted(count, "instance")
+
+
+def cpu_line(situation: Situation) -> str:
+    """How busy the cores of a situation were."""
+    if situation.cpu is None:
+        return "the CPU time of server and client is unknown"
+    others = f", other programs {percent(situation.others)}" if situation.others > 0.05 else ""
+    return f"server and client used {percent(situation.cpu)} of {situation.cores} cores{others}"
+
+
+def gpu_line(situation: Situation) -> str:
+    """How busy the GPUs of a situation were."""
+    if situation.gpu_share is None:
+        return "how busy the GPUs were is unknown"
+    gpus = "the GPU was" if situation.gpus == 1 else "the GPUs were"
+    return f"{gpus} busy {percent(situation.gpu_share)} of the time"

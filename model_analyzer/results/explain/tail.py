@@ -11,8 +11,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import Wait, explained_wait
 from model_analyzer.results.explain.finding import Cause, Finding
 from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation
-from model_analyzer.results.explain.texts import ms, percent
+from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
 
 # The p99 is so many times the median of a load without queue, and that many ms above it.
 _FAR, _FAR_MS = 3.0, 5.0

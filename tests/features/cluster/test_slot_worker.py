@@ -92,17 +92,10 @@ class Recorder:
         return failure()
 
 
-def built(runner: Any, *gpus: str, **changes: Any) -> BuiltRunner:
+def built(runner: Any, *gpus: str, journal: Any = None) -> BuiltRunner:
     devices = tuple(Device(uuid=uuid, name="H100", memory=1.0) for uuid in gpus)
-    made = BuiltRunner(
-        runner=runner,
-        journal=Notes(),
-        machine=Machine(host=HOST, devices=devices),
-        server="2.51.0",
-        perf_analyzer="2.51.0",
-        facts={},
-    )
-    return replace(made, **changes)
+    facts = ready(HOST, machine=Machine(host=HOST, devices=devices))
+    return BuiltRunner(runner=runner, journal=journal or Notes(), facts=facts)
 
 
 def order(build: Callable[[Mapping[str, str], ExitStack], BuiltRunner], run="run") -> SlotOrder:

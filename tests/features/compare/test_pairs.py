@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.features.compare.facts.gate import Rule
 from model_analyzer.features.compare.facts.pairs import Pairs, conclusion
-from model_analyzer.features.compare.upgrades import known_changes
+from model_analyzer.features.compare.live import known_changes
 from tests.unit.builders import trial, variant
 
 RATE, P99 = "perf_throughput", "perf_latency_p99"

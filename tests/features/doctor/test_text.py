@@ -10,11 +10,11 @@ import pytest
 from model_analyzer.features.doctor.command import lines_of
 from model_analyzer.features.doctor.findings import (
     Finding,
+    Level,
     document_of,
     ok,
     problem,
     verdict,
-    warning,
 )
 
 LONG = problem(
@@ -58,13 +58,11 @@ def test_no_word_is_lost_on_any_terminal(columns: int) -> None:
 
 
 def test_the_verdict_counts() -> None:
-    bad, worse, fine = problem("a", "b", "c"), warning("a", "b", "c"), ok("a", "b")
+    fine, worse, bad = Level
 
-    assert verdict([("s", fine)]) == "Everything that a run needs is in place."
-    assert verdict([("s", worse)]) == "Everything that a run needs is in place; 1 warning."
-    assert verdict([("s", bad), ("s", worse), ("s", worse)]) == (
-        "1 problem, 2 warnings: a run would fail here."
-    )
+    assert verdict([fine]) == "Everything that a run needs is in place."
+    assert verdict([worse]) == "Everything that a run needs is in place; 1 warning."
+    assert verdict([bad, worse, worse]) == "1 problem, 2 warnings: a run would fail here."
 
 
 def test_programs_get_the_same() -> None:

@@ -35,8 +35,6 @@ from tests.features.upstream.samples import (
 )
 from tests.sizes import small_and_full
 
-Change = Callable[[dict[str, Any]], object]
-
 
 def trials(checkpoint: UpstreamCheckpoint) -> list[str]:
     """Every trial in words, with all that its variants call."""
@@ -474,8 +472,9 @@ def test_a_torn_file_is_refused_wherever_it_ends() -> None:
         refused(data[:length])
 
 
-def value(document: dict[str, Any], number: Any) -> None:
-    records(document)[0][1]["_value"] = number
+def value(document: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = records(document)[0][1]
+    return entry
 
 
 def parameters(document: dict[str, Any]) -> dict[str, Any]:
@@ -484,81 +483,62 @@ def parameters(document: dict[str, Any]) -> dict[str, Any]:
     return entry
 
 
+def configuration(document: dict[str, Any]) -> dict[str, Any]:
+    entry: dict[str, Any] = first_model(document)["_model_config_variant"]["model_config"]
+    return entry
+
+
+GONE = object()
+NO_METRIC = "not a metric with a value"
+INVALID = "the configuration of add_sub_config_default is not a model configuration: .*nmae"
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("inside", "key", "new", "message"),
     [
-        (lambda document: results(document).update(add_sub=[]), "add_sub is not an object"),
+        (results, "add_sub", [], "add_sub is not an object"),
+        (first_pair, 1, GONE, "not a pair of a run configuration and measurements"),
+        (lambda all_: first_pair(all_)[0], "_model_run_configs", GONE, "has no _model_run_configs"),
         (
-            lambda document: first_pair(document).pop(),
-            "not a pair of a run configuration and measurements",
-        ),
-        (
-            lambda document: first_pair(document)[0].pop("_model_run_configs"),
-            "has no _model_run_configs",
-        ),
-        (lambda document: first_model(document).pop("_model_name"), "has no _model_name"),
-        (
-            lambda document: first_model(document).pop("_model_config_variant"),
-            "no _model_config_variant",
-        ),
-        (
-            lambda document: first_model(document).update(_perf_config=5),
-            "_perf_config of .* is not an object",
-        ),
-        (
-            lambda document: first_model(document)["_perf_config"].pop("_args"),
-            "_perf_config has no _args",
-        ),
-        (
-            lambda document: arguments(document).update(shape={"a": 1}),
-            "shape of _args is not a text, a number or a list",
-        ),
-        (
-            lambda document: first_pair(document)[0].update(_triton_env=[1]),
+            lambda all_: first_pair(all_)[0],
+            "_triton_env",
+            [1],
             "_triton_env of .* is not an object",
         ),
-        (lambda document: first_measurement(document).pop("_gpu_data"), "has no _gpu_data"),
+        (first_model, "_model_name", GONE, "has no _model_name"),
+        (first_model, "_model_config_variant", GONE, "no _model_config_variant"),
+        (first_model, "_perf_config", 5, "_perf_config of .* is not an object"),
         (
-            lambda document: first_measurement(document).update(_model_config_measurements=[]),
-            "has 0 models",
+            lambda all_: first_model(all_)["_perf_config"],
+            "_args",
+            GONE,
+            "_perf_config has no _args",
         ),
-        (lambda document: parameters(document).pop("batch-size"), "has no batch-size"),
-        (
-            lambda document: parameters(document).update({"batch-size": "1"}),
-            "batch-size .* is not an integer",
-        ),
-        (
-            lambda document: parameters(document).update({"concurrency-range": True}),
-            "is not an integer",
-        ),
-        (lambda document: records(document).append("perf_throughput"), "not a metric with a value"),
-        (lambda document: value(document, "fast"), "not a metric with a value"),
-        (lambda document: value(document, None), "not a metric with a value"),
-        (lambda document: value(document, False), "not a metric with a value"),
-        (lambda document: value(document, 10**400), "perf_latency_avg is too large"),
-        (
-            lambda document: first_model(document)["_model_config_variant"]["model_config"].update(
-                nmae="m"
-            ),
-            "the configuration of add_sub_config_default is not a model configuration: .*nmae",
-        ),
-        (
-            lambda document: document["MetricsManager.gpus"].update({GPU: 1}),
-            f"{GPU} is not an object",
-        ),
-        (
-            lambda document: document["ResultManager.server_only_data"].update({GPU: 1}),
-            "not a metric with a value",
-        ),
-        (
-            lambda document: document.update({"OptunaRunConfigGenerator.seed": 0.5}),
-            "is not an integer",
-        ),
+        (arguments, "shape", {"a": 1}, "shape of _args is not a text, a number or a list"),
+        (first_measurement, "_gpu_data", GONE, "has no _gpu_data"),
+        (first_measurement, "_model_config_measurements", [], "has 0 models"),
+        (parameters, "batch-size", GONE, "has no batch-size"),
+        (parameters, "batch-size", "1", "batch-size .* is not an integer"),
+        (parameters, "concurrency-range", True, "is not an integer"),
+        (records, 0, "perf_throughput", NO_METRIC),
+        (value, "_value", "fast", NO_METRIC),
+        (value, "_value", None, NO_METRIC),
+        (value, "_value", False, NO_METRIC),
+        (value, "_value", 10**400, "perf_latency_avg is too large"),
+        (configuration, "nmae", "m", INVALID),
+        (lambda all_: all_["MetricsManager.gpus"], GPU, 1, f"{GPU} is not an object"),
+        (lambda all_: all_["ResultManager.server_only_data"], GPU, 1, NO_METRIC),
+        (lambda all_: all_, "OptunaRunConfigGenerator.seed", 0.5, "is not an integer"),
     ],
 )
-def test_a_part_that_cannot_be_read_is_named(change: Change, message: str) -> None:
+def test_a_part_that_cannot_be_read_is_named(
+    inside: Callable[[dict[str, Any]], Any], key: Any, new: Any, message: str
+) -> None:
     changed = content("plain")
-    change(changed)
+    if new is GONE:
+        del inside(changed)[key]
+    else:
+        inside(changed)[key] = new
 
     assert re.search(message, refused(json.dumps(changed).encode()))
 

@@ -14,7 +14,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import ConfigError
-from model_analyzer.forecast.durations import AROUND_S
+from model_analyzer.forecast.run_plan import AROUND_S
 from tests.phrases import ONLY_A_SERVER
 from tests.unit.builders import resolved, settings
 

@@ -16,7 +16,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.forecast.expectation.expectation import Expectation, TrialStage
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
-from model_analyzer.forecast.expectation.loading import load_of
+from model_analyzer.forecast.expectation.history import load_of
 from model_analyzer.profiling.loop import profile
 from model_analyzer.profiling.loop_events import TrialFinished, TrialStarted
 from model_analyzer.search.confirm import FINALISTS

@@ -17,10 +17,9 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.durations import AROUND_S
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
-from model_analyzer.forecast.expectation.history import Remaining
-from model_analyzer.forecast.expectation.loading import load_of
+from model_analyzer.forecast.expectation.history import Remaining, load_of
+from model_analyzer.forecast.run_plan import AROUND_S
 from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
 from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s
 from model_analyzer.search.plan import Subject

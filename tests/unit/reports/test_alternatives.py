@@ -11,9 +11,8 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.loads import under
-from model_analyzer.reports.alternatives import Alternatives
+from model_analyzer.reports.alternatives import Alternatives, Deployment
 from model_analyzer.reports.build import Summary
-from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.results.answer import AnswerVerdict, answer_of

@@ -34,7 +34,7 @@ from model_analyzer.reports.document import (
     results_schema,
     variant_document,
 )
-from model_analyzer.results.answer import answer_of, answers_of
+from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_least,
@@ -58,7 +58,9 @@ BEST = variant("m_config_4", max_batch_size=8, dynamic_batching={})
 
 def document(*rankings: Ranking, complete: bool | None = True) -> dict[str, Any]:
     """The document, as whoever reads the file sees it; it is as the schema says."""
-    made = results_document(answers_of(rankings), origin("H200", CPU="16 cores"), complete=complete)
+    made = results_document(
+        [*map(answer_of, rankings)], origin("H200", CPU="16 cores"), complete=complete
+    )
     read: dict[str, Any] = json.loads(json.dumps(made, allow_nan=False))
     jsonschema.Draft202012Validator(results_schema()).validate(read)
     return read

@@ -103,6 +103,6 @@ def test_explanation_and_page_say_the_same(measured: TrialRecord) -> None:
     shown = phases(MeasuredTrial(measured.trial, measured.outcome))
     times = Situation(work=work, runs=(measured.outcome,)).times
 
-    assert sum(shown.values()) == pytest.approx(sum(times.parts.parts.values()))
+    assert sum(shown.values()) == pytest.approx(sum(times.parts.values()))
     assert shown.get("Queue", 0.0) == times.queue
     assert shown.get("Compute infer", 0.0) == times.compute

@@ -18,10 +18,10 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import (
     FailedTrial,
-    MeasuredTrial,
     Profile,
     TrialRecord,
     failed_trials,
+    measured_trials,
 )
 from model_analyzer.domain.trials import Trial
 from model_analyzer.features.capacity.facts.missing import Missing, missing_of
@@ -176,12 +176,8 @@ def _recommended(records: Sequence[TrialRecord], ranking: Ranking, *, is_known: 
     """
     if ranking.results and not is_known:
         return ranking.results[0].variants[0].identity
-    measured = [
-        MeasuredTrial(trial=record.trial, measurement=record.outcome)
-        for record in records
-        if isinstance(record.outcome, Measurement)
-    ]
-    best = ranking.goal.best_first(pooled_trials(measured), lambda item: item.measurement)
+    measured = pooled_trials(measured_trials(records))
+    best = ranking.goal.best_first(measured, lambda item: item.measurement)
     return best[0].trial.workloads[0].variant.identity if best else ""
 
 
@@ -268,11 +264,7 @@ def _knee(throughputs: Mapping[int, float], batch_size: int) -> Knee | None:
 
 def _resources(records: Sequence[TrialRecord], efficiency: Efficiency) -> Resources:
     """What the server used: the most memory of all measurements."""
-    used = [
-        efficiency.resources(record.trial, record.outcome)
-        for record in records
-        if isinstance(record.outcome, Measurement)
-    ]
+    used = [efficiency.resources(*item[:2]) for item in measured_trials(records)]
     memory = [each.memory_gb for each in used if each.memory_gb is not None]
     return replace(used[-1], memory_gb=max(memory, default=None)) if used else Resources()
 

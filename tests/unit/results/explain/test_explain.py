@@ -381,7 +381,7 @@ def test_a_part_inside_an_inner_ensemble_limits_it_although_its_queue_is_unknown
         "at concurrency 4, 1 instance of slow worked 99 % of the time, those of fast 33 %",
         "a request waits up to 78.0 ms for slow, of 120 ms",
     )
-    assert Part.OUTSIDE not in explanation.situation.times.parts.parts
+    assert Part.OUTSIDE not in explanation.situation.times.parts
 
 
 def test_steps_at_the_same_time_are_not_added_up() -> None:
