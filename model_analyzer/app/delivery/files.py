@@ -10,6 +10,7 @@ import posixpath
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -372,7 +373,9 @@ class ReportWriter:
         """All results for programs."""
         rankings = [answer.ranking for answer in answers]
         wishes = [tag for ranking in rankings for tag in ranking.goal.wishes_first(())]
-        trials = (item for ranking in rankings for item in (*ranking.measured, *ranking.failed))
+        trials: Iterator[MeasuredTrial | FailedTrial] = chain.from_iterable(
+            chain(ranking.measured, ranking.failed) for ranking in rankings
+        )
         documents = {
             form: row.results(answers, origin, complete=complete)
             for form, row in rows_of_formats(self.formats)

@@ -15,6 +15,14 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.statistics import BatchStatistics, added
 from model_analyzer.results.explain.chance import change_between, fell, rose
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.machine_use import (
+    busy_gpus,
+    cpu_line,
+    is_computing,
+    is_crowded,
+    is_full,
+    noise_ms,
+)
 from model_analyzer.results.explain.over_time import slowdown
 from model_analyzer.results.explain.picture import Pair, VariantPicture, latest
 from model_analyzer.results.explain.pipeline import more_instances
@@ -22,8 +30,6 @@ from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,
     Station,
-    cpu_line,
-    gpu_line,
     instances,
     ms,
 )
@@ -69,7 +75,7 @@ def contention(picture: VariantPicture) -> Iterator[Finding]:
 def _contended(
     picture: VariantPicture, low: Situation, high: Situation, before: Station, after: Station
 ) -> Iterator[Finding]:
-    own = after.execution_ms - _called_ms(high, after) + _called_ms(low, before) - high.noise_ms
+    own = after.execution_ms - _called_ms(high, after) + _called_ms(low, before) - noise_ms(high)
     # what larger batches, and time, explain
     factor = max(after.batch / before.batch, 1.0) * slowdown(picture, low, high)
     slower, more = own / before.execution_ms / factor, after.running / max(before.running, 0.01)
@@ -85,13 +91,13 @@ def _contended(
         f" {ms(after.execution_ms)} {high.under}, when {after.running:.2g} run at the same"
         f" time: {rate:.2g} x the throughput for {more:.2g} x the executions"
     ]
-    if high.cpu is not None:
+    if cpu_line(high):
         evidence.append(cpu_line(high))
-    if high.is_full:
+    if is_full(high):
         useful = min(useful, high.cores or useful)
-    if high.has_busy_gpus:
-        evidence.append(gpu_line(high))
-    is_lock = worth < _GROWS and not high.is_full and not high.has_busy_gpus
+    if busy_gpus(high):
+        evidence.append(busy_gpus(high))
+    is_lock = worth < _GROWS and not is_full(high) and not busy_gpus(high)
     fewer = _fewer(picture)
     if fewer is not None and not is_lock:
         evidence.append(_as_good(fewer))
@@ -153,7 +159,7 @@ def shared_lock(picture: VariantPicture) -> Iterator[Finding]:
     own, other = more.own.top, more.other.top
     if own is None or other is None or own.instances > 1:
         return
-    if own.busy < _BUSY or more.other.is_full or more.other.has_busy_gpus:
+    if own.busy < _BUSY or is_full(more.other) or busy_gpus(more.other):
         return
     if _have_others_the_cores(more.own, more.other):
         return
@@ -168,7 +174,7 @@ def shared_lock(picture: VariantPicture) -> Iterator[Finding]:
             f"{more.own.under}, {instances(other.instances)} ({more.other.variant.name}) have"
             f" {more.gain:.2g} x the throughput of {own.instances}, and an execution takes"
             f" {ms(other.execution_ms)} instead of {ms(own.execution_ms)}",
-            *([] if more.other.cpu is None else [cpu_line(more.other)]),
+            *filter(None, [cpu_line(more.other)]),
         ),
         advice=_WITHOUT_LOCK,
     )
@@ -182,7 +188,7 @@ def most_gained(picture: VariantPicture) -> Pair | None:
 
 def _have_others_the_cores(few: Situation, many: Situation) -> bool:
     """Whether other programs explain that many executions at once gain nothing over few."""
-    return few.is_computing and many.is_crowded
+    return is_computing(few) and is_crowded(many)
 
 
 def _slower(before: Station, after: Station) -> float:

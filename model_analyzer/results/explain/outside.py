@@ -16,6 +16,7 @@ from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import size_text
 from model_analyzer.noise.lag import SEND_LAG, sent_late
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.machine_use import is_full
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
 
@@ -95,7 +96,7 @@ def busy_client(picture: VariantPicture) -> Iterator[Finding]:
     """A load generator that uses the cores that the server needs."""
     situation = picture.highest
     use, cores = situation.measurement.resources, situation.cores
-    if use is None or not cores or not situation.is_full or not situation.stations:
+    if use is None or not cores or not is_full(situation) or not situation.stations:
         return
     times = situation.times
     is_outside = (

@@ -13,6 +13,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.machine_use import is_disturbed_much, noise_ms
 from model_analyzer.results.explain.picture import VariantPicture, earliest, latest
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms
 
@@ -80,7 +81,7 @@ def _was_slow(situation: Situation, picture: VariantPicture, index: int) -> bool
         # larger batches and more executions at once take longer, never less
         if (time := _execution_ms(each)) and _batch(each) >= 0.9 * _batch(situation)
     ]
-    own -= situation.noise_ms
+    own -= noise_ms(situation)
     return bool(later) and own > max(_SLOW * min(later), min(later) + _SLOW_MS)
 
 
@@ -165,7 +166,7 @@ def slowing(picture: VariantPicture) -> Iterator[Finding]:
     """Executions that become slower with time, under the same load: in most measurements, or in
     one that was repeated after others.
     """
-    closed = [each for each in picture.course if _has_windows(each) and not each.disturbed_much]
+    closed = [each for each in picture.course if _has_windows(each) and not is_disturbed_much(each)]
     falling = [each for each in closed if _falls(each)]
     lost = 1 - math.exp(-sum(map(_log_fall, falling)))
     evidence = []
@@ -198,7 +199,7 @@ def _repeated(picture: VariantPicture) -> Iterator[str]:
         (picture.highest, (latest, earliest)),
     ):
         fast, slow = (_execution_ms(choose(situation)) for choose in (sooner, later))
-        noise = later(situation).noise_ms
+        noise = noise_ms(later(situation))
         if fast and slow - noise > max(fast / (1 - _LOST), fast + NEGLIGIBLE_MS):
             yield (
                 f"{situation.under}, an execution took {ms(slow)} after other loads, and {ms(fast)}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.machine_use import noise_ms
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
@@ -40,7 +41,7 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
     if not stations or stations[-1].busy < _BUSY:
         return
     *others, worst = stations
-    wait = worst.waiting_ms - situation.noise_ms
+    wait = worst.waiting_ms - noise_ms(situation)
     if wait < max(_WAITING * latency, NEGLIGIBLE_MS):
         return
     # of parts that are equally busy, requests may wait for the first one only

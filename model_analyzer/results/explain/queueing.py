@@ -12,14 +12,19 @@ from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.results.explain.chance import explained_wait
 from model_analyzer.results.explain.contention import most_gained
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.machine_use import (
+    busy_gpus,
+    cores_of_executions,
+    cpu_line,
+    is_computing,
+    is_full,
+)
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,
     Station,
-    cpu_line,
-    gpu_line,
     instances,
     ms,
     percent,
@@ -263,25 +268,25 @@ def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
         f" and a request waited {ms(situation.times.queue)} of {ms(situation.times.total)} in the"
         " queue"
     ]
-    if situation.cpu is not None:
+    if cpu_line(situation):
         evidence.append(cpu_line(situation))
     if more is not None:
         evidence.append(
             f"{more.other.variant.name} has {instances(more.added)} more and {more.gain:.2g} x"
             " the throughput"
         )
-    if situation.has_busy_gpus:
+    if busy_gpus(situation):
         yield Finding(
             cause=Cause.GPU_FULL,
             under=situation,
             weight=waiting * 0.9,
-            evidence=(*evidence, gpu_line(situation)),
+            evidence=(*evidence, busy_gpus(situation)),
             advice="use more GPUs, larger batches, or a cheaper model (quantized, compiled); more"
             " instances help only if the GPU can execute them side by side",
         )
         return
-    cores, is_computing = situation.cores_of_executions, situation.is_computing
-    if situation.is_full or (is_computing and top.instances >= (situation.cores or 1)):
+    cores, computes = cores_of_executions(situation), is_computing(situation)
+    if is_full(situation) or (computes and top.instances >= (situation.cores or 1)):
         yield Finding(
             cause=Cause.MACHINE_FULL,
             under=situation,
@@ -290,7 +295,7 @@ def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
             advice="this load is more than the machine can serve: use more machines, or a cheaper"
             " model (quantized, compiled)",
         )
-    elif is_computing:
+    elif computes:
         wanted = situation.cores or top.instances + 1
         yield Finding(
             cause=Cause.SINGLE_CORE,

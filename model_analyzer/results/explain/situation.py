@@ -149,11 +149,6 @@ class Situation:
             NoticeKind.BUSY_MACHINE in [notice.kind for notice in run.notices] for run in self.runs
         )
 
-    @property
-    def disturbed_much(self) -> bool:
-        """Whether most of its time may be noise."""
-        return self.noise_ms > _MUCH_NOISE * self.times.total
-
     @cached_property
     def times(self) -> TimeParts:
         """Where the time of an average request goes."""
@@ -218,120 +213,6 @@ class Situation:
         (model,) = self.measurement.models
         return model.values if variant is self.variant else model.composing.get(variant.model, {})
 
-    # -- the machine ------------------------------------------------------------------------------
-
-    @property
-    def cpu(self) -> float | None:
-        """The share (0 to 1) of all cores that server and load generator used; None if unknown."""
-        use = self.measurement.resources
-        if use is None or not self.cores:
-            return None
-        return (use.server_cores + use.client_cores) / self.cores
-
-    @property
-    def is_full(self) -> bool:
-        """Whether server and load generator used nearly all cores."""
-        return self.cpu is not None and self.cpu > _FULL
-
-    @property
-    def others(self) -> float:
-        """The share (0 to 1) of all cores that other programs used; 0 if unknown."""
-        use = self.measurement.resources
-        return 0.0 if use is None or not self.cores else min(use.other_cores / self.cores, 1.0)
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether nearly all cores were used only because of other programs."""
-        return self.cpu is not None and self.cpu <= _FULL < self.cpu + self.others
-
-    @property
-    def is_computing(self) -> bool:
-        """Whether executions compute most of their time, on cores. Other programs may make them
-        wait for a core, but they leave a share of it.
-        """
-        cores, left = self.cores_of_executions, max(1 - self.others, _SHARE_OF_A_CORE)
-        return cores is not None and cores > _COMPUTING * left and not self.gpus
-
-    @property
-    def noise_ms(self) -> float:
-        """The time by which other programs may have made an average request longer.
-
-        Server and load generator compute so long for a request; that takes longer by the share of
-        the cores that others had. Time in which an execution waits does not grow. The load
-        generator also computes before it sends, so it counts as what is outside the model at most.
-        """
-        use = self.measurement.resources
-        if use is None or not self.requests_per_s:
-            return 0.0
-        others = min(self.others, _MOST_OF_OTHERS)
-        longer = 1000 / self.requests_per_s * others / (1 - others)
-        client = min(use.client_cores * longer, self.times.outside)
-        return min(use.server_cores * longer + client, self.times.total)
-
-    @property
-    def disturbance_ms(self) -> float:
-        """The part of `noise_ms` that the latencies allow: the fastest requests met hardly any
-        noise, so that an average one is slower by what it met. If executions compute for long,
-        other programs have the cores during the fastest ones, too.
-        """
-        histogram = self.measurement.models[0].histograms.get("perf_latency")
-        if histogram is None or histogram.is_approximate or histogram.is_empty:
-            return self.noise_ms
-        fastest = histogram.quantile(_FASTEST)
-        if self.is_computing and fastest > _SLICE_MS:
-            return self.noise_ms
-        return min(self.noise_ms, max(self.times.total - fastest, 0.0))
-
-    @property
-    def gpu_share(self) -> float | None:
-        """The share (0 to 1) of the time in which the GPUs of the variant were busy; None if it
-        uses none, or if it is unknown.
-        """
-        utilization = self.measurement.value("gpu_utilization")
-        if utilization is None or not self.variant.uses_gpus(gpus=self.gpus):
-            return None
-        return utilization / 100
-
-    @property
-    def has_busy_gpus(self) -> bool:
-        """Whether the GPUs of the variant were busy nearly all the time."""
-        return self.gpu_share is not None and self.gpu_share > _BUSY_GPU
-
-    @property
-    def cores_of_executions(self) -> float | None:
-        """The cores that the server used for each execution that ran; None if unknown. 1 means that
-        executions compute all the time, 0 that they wait.
-        """
-        use = self.measurement.resources
-        running = sum(station.running for station in self.stations)
-        return None if use is None or not running else use.server_cores / running
-
-
-# GPUs that are busy for that share of the time have nothing left: readings are noisy.
-_BUSY_GPU = 0.95
-
-# So much of all cores is as good as all of them: perf_analyzer's start is idle.
-_FULL = 0.8
-
-# A measurement with that part of noise shows nothing about time.
-_MUCH_NOISE = 0.2
-
-# The share of the requests that are the fastest, and the time (ms) that a program computes at most
-# before Linux lets others have the core.
-_FASTEST, _SLICE_MS = 0.05, 3.0
-
-# The cores of an execution that computes all the time.
-_COMPUTING = 0.6
-
-# What an execution that computes gets of a core at least, whatever other programs do.
-_SHARE_OF_A_CORE = 0.75
-
-# Other programs never take everything: the scheduler shares.
-_MOST_OF_OTHERS = 0.8
-
-
-# -- numbers in the evidence of causes ----------------------------------------------------------
-
 
 def percent(share: float) -> str:
     """A share (0 to 1); measured shares may be a little above 1."""
@@ -345,19 +226,3 @@ def ms(time: float | None) -> str:
 
 def instances(count: int) -> str:
     return counted(count, "instance")
-
-
-def cpu_line(situation: Situation) -> str:
-    """How busy the cores of a situation were."""
-    if situation.cpu is None:
-        return "the CPU time of server and client is unknown"
-    others = f", other programs {percent(situation.others)}" if situation.others > 0.05 else ""
-    return f"server and client used {percent(situation.cpu)} of {situation.cores} cores{others}"
-
-
-def gpu_line(situation: Situation) -> str:
-    """How busy the GPUs of a situation were."""
-    if situation.gpu_share is None:
-        return "how busy the GPUs were is unknown"
-    gpus = "the GPU was" if situation.gpus == 1 else "the GPUs were"
-    return f"{gpus} busy {percent(situation.gpu_share)} of the time"

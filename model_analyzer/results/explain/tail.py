@@ -10,6 +10,7 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import Wait, explained_wait
 from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.machine_use import disturbance_ms, noise_ms
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
 
@@ -38,7 +39,7 @@ def slow_requests(picture: VariantPicture) -> Iterator[Finding]:
     if standing is not None:
         inside += times.queue - standing.longest
     # other programs would make more requests slower than the slowest few
-    noise = situation.noise_ms if p90 is None else min(situation.noise_ms, p90 - p50)
+    noise = noise_ms(situation) if p90 is None else min(noise_ms(situation), p90 - p50)
     if added < max(_ADDED * average, noise) or inside < p50 + _INSIDE * added:
         return
     yield Finding(
@@ -92,7 +93,7 @@ def noise(picture: VariantPicture) -> Iterator[Finding]:
             f"other programs were busy during {disturbed} of {counted(measured, 'measurement')}",
             *(
                 [
-                    f"{situation.under}, they may explain {ms(situation.disturbance_ms)} of"
+                    f"{situation.under}, they may explain {ms(disturbance_ms(situation))} of"
                     f" {ms(situation.times.total)} on average, and some slow requests"
                 ]
                 if is_known
@@ -105,7 +106,7 @@ def noise(picture: VariantPicture) -> Iterator[Finding]:
 
 def _noise_share(situation: Situation) -> float:
     """The part of an average request that other programs may explain."""
-    return min(situation.times.share(situation.disturbance_ms), 1.0)
+    return min(situation.times.share(disturbance_ms(situation)), 1.0)
 
 
 def _tail(situation: Situation) -> tuple[float, float] | None:
