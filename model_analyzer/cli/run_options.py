@@ -24,6 +24,8 @@ from model_analyzer.config.table import (
 )
 
 if TYPE_CHECKING:
+    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.run.caller import Caller
     from model_analyzer.config.given_options import GivenOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,3 +70,12 @@ def given_run_options(
     if config_file is None:
         flags["--profile-models"] = model
     return given_options(flags, config_file, os.environ)
+
+
+def followed_job(ctx: click.Context, run: GivenOptions) -> tuple[Job, Caller]:
+    """The job of a run, and who follows it on standard error. Raises ConfigError."""
+    from model_analyzer.app.bench.job import Job
+    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
+
+    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
+    return job, caller_at_terminal(job.settings, 0, on_stderr=True)

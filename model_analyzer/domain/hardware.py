@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from model_analyzer.domain.models import fingerprint
 
 WITHOUT_GPU = "no GPU"
 
-_MIG = "MIG"
+MIG = "MIG"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Device:
 
     @property
     def is_mig(self) -> bool:
-        return self.uuid.startswith(f"{_MIG}-")
+        return self.uuid.startswith(f"{MIG}-")
 
 
 NAMELESS = "GPU"
@@ -73,11 +73,6 @@ def with_place(name: str, kind: str) -> str:
 def kind_folder(kind: str) -> str:
     """A kind of hardware (see `kind_text`) as the name of a directory: `2-x-NVIDIA-L4`."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", kind).strip("-.")
-
-
-def has_mig(names: Sequence[str]) -> bool:
-    """Whether one of these GPUs is a MIG device."""
-    return any(_MIG in name for name in names)
 
 
 @dataclass(frozen=True, kw_only=True)

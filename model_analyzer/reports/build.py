@@ -82,16 +82,6 @@ class ReportOrigin:
         return replace(self, devices=[each for each in self.devices if each.name in names])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Actions:
-    """What a reader does with the answer: see what changes against the default (`changes`: field,
-    value of the default, own value), and copy `texts` (name and text).
-    """
-
-    changes: tuple[tuple[str, str, str], ...]
-    texts: tuple[tuple[str, str], ...]
-
-
 # An answer in words has so many lines below its headline, and so many words.
 _MOST_LINES = 2
 _MOST_WORDS = 60
@@ -182,11 +172,12 @@ class Summary:
     name and the settings of the first variant, both "" if there is none. `choices` are what else
     one could choose. `shortage` says that there are fewer configurations than wanted, or "". `gpus`
     lists the GPUs whose metrics are shown, or "". `budget` is what a page needs to rank again at
-    another limit, None if it cannot; `limit_note` says why. `alternatives` are what is said of
-    other measurements. `winners` is the number of table rows before the default. `same_memory` is a
-    sentence about memory that is the same everywhere, or "". `swept` is the best result for each
-    value that a user chose, or None. `method` describes the measurements, as pairs of name and
-    text.
+    another limit, None if it cannot; `limit_note` says why. `changes` are those against the default
+    (field, value of the default, own value), `texts` are to be copied (name and text).
+    `alternatives` are what is said of other measurements. `winners` is the number of table rows
+    before the default. `same_memory` is a sentence about memory that is the same everywhere, or "".
+    `swept` is the best result for each value that a user chose, or None. `method` describes the
+    measurements, as pairs of name and text.
     """
 
     model: str
@@ -212,7 +203,8 @@ class Summary:
     failures: tuple[FailedTrial, ...]
     notices: tuple[str, ...]
     difference: str
-    actions: Actions
+    changes: tuple[tuple[str, str, str], ...]
+    texts: tuple[tuple[str, str], ...]
     alternatives: Alternatives
     why: ExplainReport | None
     method: tuple[tuple[str, str], ...]
@@ -409,7 +401,8 @@ def build_summary(
         failures=ranking.failed,
         notices=_notices(chosen, statement.folded),
         difference=deployment.difference,
-        actions=_actions(ranking, deployment),
+        changes=tuple(_changes(ranking)),
+        texts=tuple(_texts(ranking, deployment)),
         alternatives=alternatives_of(ranking, budget, deployment),
         why=_why(ranking, origin),
         method=method_of(
@@ -424,22 +417,21 @@ def build_summary(
     )
 
 
-def _actions(ranking: Ranking, deployment: Deployment) -> Actions:
+def _changes(ranking: Ranking) -> Iterator[tuple[str, str, str]]:
+    if ranking.default is not None and ranking.default is not ranking.results[0]:
+        yield from configuration_changes(ranking.default.best, ranking.results[0].best)
+
+
+def _texts(ranking: Ranking, deployment: Deployment) -> Iterator[tuple[str, str]]:
     if not ranking.results:
-        return Actions(changes=(), texts=())
-    best, default = ranking.results[0], ranking.default
+        return
     texts = {
         "config.pbtxt": deployment.configuration,
         "config.diff": deployment.difference,
         "Kubernetes command": deployment.command,
-        "measuring command": measuring_commands(best.best),
+        "measuring command": measuring_commands(ranking.results[0].best),
     }
-    return Actions(
-        changes=()
-        if default is None or default is best
-        else tuple(configuration_changes(default.best, best.best)),
-        texts=tuple((name, text) for name, text in texts.items() if text),
-    )
+    yield from ((name, text) for name, text in texts.items() if text)
 
 
 def _why(ranking: Ranking, origin: ReportOrigin) -> ExplainReport | None:

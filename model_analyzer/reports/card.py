@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from textwrap import wrap
 
 from model_analyzer.domain.printable import drawable
 from model_analyzer.domain.words import shortened
 from model_analyzer.reports.build import Standing, Summary
-from model_analyzer.reports.figures import Figure
 from model_analyzer.reports.templating import render
 
 # So many characters fit into a line of the advice, of the name, of the settings, of a label, and of
@@ -23,29 +22,12 @@ _MOST_FIGURES, _MOST_CHANGES, _MOST_LIMITS = 3, 3, 2
 _COLOURS = {Standing.GOOD: "#0b6b3a", Standing.UNSURE: "#7a4300", Standing.BAD: "#a31621"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """The texts of a picture, each short enough for its place."""
-
-    advice: str
-    colour: str
-    name: str
-    settings: Sequence[str]
-    figures: Sequence[Figure]
-    limits: Sequence[str]
-    changes: Sequence[str]
-    footer: str
-
-
 def render_card(part: Summary) -> str:
-    """The picture as SVG."""
-    return drawable(render("card.svg.j2", card=_card(part)))
-
-
-def _card(part: Summary) -> Card:
+    """The picture as SVG: its texts are short enough for their places."""
     statement = part.statement
     name, settings = part.recommended
-    return Card(
+    picture = render(
+        "card.svg.j2",
         advice=shortened(part.advice, _ADVICE),
         colour=_COLOURS[statement.standing],
         name=shortened(name or part.model, _NAME),
@@ -60,6 +42,7 @@ def _card(part: Summary) -> Card:
             " · ".join(filter(None, (part.model, part.hardware, part.origin.tool))), _CHANGE
         ),
     )
+    return drawable(picture)
 
 
 def _limits(part: Summary) -> Iterator[str]:
@@ -69,7 +52,7 @@ def _limits(part: Summary) -> Iterator[str]:
 
 
 def _changes(part: Summary) -> Iterator[str]:
-    changes = part.actions.changes
+    changes = part.changes
     for name, before, after in changes[:_MOST_CHANGES]:
         yield shortened(f"{name} {before} → {after}", _CHANGE)
     more = len(changes) - _MOST_CHANGES

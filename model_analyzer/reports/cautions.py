@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import a_chance, number_text, percent_text
@@ -16,7 +17,7 @@ from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.words import counted
 from model_analyzer.noise.lag import sent_late
 from model_analyzer.reports.remarks import too_few_requests, unreached_rates
-from model_analyzer.results.answer import Answer
+from model_analyzer.results.answer import Answer, continuing, is_low
 from model_analyzer.results.ranking import VariantResult
 
 # The most serious ones are named; the remarks have all.
@@ -48,7 +49,7 @@ def evidence_text(answer: Answer) -> str:
     """The number of measurements, those that are left out, and the chance that something better was
     not tried; if that is too high, what continues the search.
     """
-    ranking, certainty = answer.ranking, answer.certainty
+    ranking, conclusion = answer.ranking, answer.conclusion
     if answer.best is None:
         return ""
     count = (
@@ -58,14 +59,14 @@ def evidence_text(answer: Answer) -> str:
     left_out = sum(part.measurements for part in ranking.left_out)
     if left_out:
         count += f", {left_out:,} left out"
-    if certainty is None or certainty.has_everything:
+    if conclusion is None or conclusion.reason is StopReason.EVERYTHING:
         return f"{count}."
-    if certainty.is_low or (not certainty.is_feasible and certainty.chance >= _HOPELESS):
-        return f"{count}; {certainty.option} continues." if certainty.option else f"{count}."
-    better = f"one more than {100 * certainty.margin:.0f} % better was not tried"
-    if not certainty.is_feasible:
+    if is_low(conclusion) or (not conclusion.feasible and conclusion.chance >= _HOPELESS):
+        return f"{count}{continuing(conclusion)}."
+    better = f"one more than {100 * conclusion.margin:.0f} % better was not tried"
+    if not conclusion.feasible:
         better = "one that meets the constraints was not tried"
-    return f"{count}; {a_chance(certainty.chance)} that {better}."
+    return f"{count}; {a_chance(conclusion.chance)} that {better}."
 
 
 def proven_texts(answer: Answer) -> Iterator[str]:
@@ -78,7 +79,7 @@ def proven_texts(answer: Answer) -> Iterator[str]:
 
 def _doubts(answer: Answer, best: VariantResult, *, complete: bool) -> Iterator[str]:
     """Why the answer may be wrong, most serious first."""
-    compliance, certainty = answer.compliance, answer.certainty
+    compliance, conclusion = answer.compliance, answer.conclusion
     if best.best.measurement.doubts:
         yield "its values contradict each other"
     unchecked = answer.ranking.goal.unchecked(best.best.measurement)
@@ -90,12 +91,12 @@ def _doubts(answer: Answer, best: VariantResult, *, complete: bool) -> Iterator[
             yield f"it met the constraints in {compliance.times_met} of {times} measurements"
         else:
             yield f"{a_chance(compliance.chance)} that it meets the constraints"
-    if certainty is not None and certainty.doubt:
-        noise = percent_text(certainty.noise_percent)
+    if conclusion is not None and conclusion.doubt:
+        noise = percent_text(conclusion.noise_percent)
         yield f"this machine is too noisy to tell it from another (± {noise})"
-    elif certainty is not None and certainty.is_low:
-        other = "better one" if certainty.is_feasible else "configuration that meets them"
-        yield f"{a_chance(certainty.chance)} that a {other} was not tried"
+    elif conclusion is not None and is_low(conclusion):
+        other = "better one" if conclusion.feasible else "configuration that meets them"
+        yield f"{a_chance(conclusion.chance)} that a {other} was not tried"
     if is_unfinished(answer, complete=complete):
         yield "the search is not complete"
 
@@ -121,4 +122,4 @@ def _limits_of_use(answer: Answer, best: VariantResult) -> Iterator[str]:
 
 def is_unfinished(answer: Answer, *, complete: bool) -> bool:
     """Whether no search has concluded what the answer is."""
-    return answer.certainty is None and (answer.ranking.is_unfinished or not complete)
+    return answer.conclusion is None and (answer.ranking.is_unfinished or not complete)

@@ -29,7 +29,7 @@ from model_analyzer.reports.html import render_page
 from model_analyzer.reports.plots import evenly, is_higher_better
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text
 from model_analyzer.reports.swept import swept_text
-from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer
+from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer, is_low
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking
 
@@ -423,16 +423,16 @@ def _bound(constraint: Constraint) -> str:
 
 def _certainty(model: FleetModel, answer: Answer) -> FleetCell:
     """The chance that the search missed nothing clearly better, if it estimates one."""
-    certainty = answer.certainty
-    if certainty is not None:
-        sure = 1 - certainty.chance
+    conclusion = answer.conclusion
+    if conclusion is not None:
+        sure = 1 - conclusion.chance
         percent = min(99, max(1, round(100 * sure)))
         sign = ">" if sure > 0.99 else "<" if sure < 0.01 else ""
         return FleetCell(
             text=f"{sign}{percent}",
             value=sure,
             title=certainty_text(answer),
-            style="unchecked" if certainty.is_low else "",
+            style="unchecked" if is_low(conclusion) else "",
         )
     if is_unfinished(answer, complete=model.is_complete):
         return FleetCell(text="unfinished", title=UNFINISHED, style="unchecked")

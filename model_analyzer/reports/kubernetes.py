@@ -14,7 +14,7 @@ from typing import Any
 
 from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
-from model_analyzer.domain.hardware import has_mig, with_place
+from model_analyzer.domain.hardware import MIG, with_place
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.numbers import number_text
@@ -192,7 +192,7 @@ def _gpus(item: MeasuredTrial, served: Sequence[ModelVariant]) -> Commented | No
     if not count:
         return None
     names = ", ".join(dict.fromkeys(item.trial.setup.devices))
-    is_mig = has_mig(item.trial.setup.devices)
+    is_mig = any(MIG in name for name in item.trial.setup.devices)
     part = " (MIG: use the resource name of your cluster)" if is_mig else ""
     return Commented(count, f"measured on {names}{part}")
 

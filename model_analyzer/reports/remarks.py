@@ -9,6 +9,7 @@ from itertools import compress
 from operator import itemgetter, not_
 
 from model_analyzer.domain.arrivals import fewest_answers
+from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.loads import trial_words, under
@@ -24,7 +25,7 @@ from model_analyzer.noise.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.noise.ties import UNDECIDED, tie_text
 from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.headline import default_text
-from model_analyzer.results.answer import Answer, Compliance
+from model_analyzer.results.answer import Answer, Compliance, continuing
 from model_analyzer.results.columns import fewest_requests
 from model_analyzer.results.conditions import differences_text
 from model_analyzer.results.near_misses import Miss
@@ -79,21 +80,20 @@ def certainty_text(answer: Answer) -> str:
     """Why the answer may be chance, why the search stopped, how sure it is, and how to continue it;
     "" if unknown.
     """
-    certainty = answer.certainty
-    if certainty is None:
+    conclusion = answer.conclusion
+    if conclusion is None:
         return ""
-    doubt = f"{certainty.doubt} " if certainty.doubt else ""
-    if certainty.has_everything:
-        return f"{doubt}The search stopped: {certainty.explanation}."
+    doubt = f"{conclusion.doubt} " if conclusion.doubt else ""
+    if conclusion.reason is StopReason.EVERYTHING:
+        return f"{doubt}The search stopped: {conclusion.explanation}."
     missed = (
-        f"a configuration more than {100 * certainty.margin:.0f} % better was not tried"
-        if certainty.is_feasible
+        f"a configuration more than {100 * conclusion.margin:.0f} % better was not tried"
+        if conclusion.feasible
         else "a configuration that meets the constraints was not tried"
     )
-    further = f"; {certainty.option} continues" if certainty.option else ""
     return (
-        f"{doubt}The search stopped: {certainty.explanation}. There is"
-        f" {a_chance(certainty.chance)} that {missed}{further}."
+        f"{doubt}The search stopped: {conclusion.explanation}. There is"
+        f" {a_chance(conclusion.chance)} that {missed}{continuing(conclusion)}."
     )
 
 

@@ -14,7 +14,7 @@ from heapq import nsmallest
 from itertools import compress, islice
 from operator import not_
 
-from model_analyzer.domain.conclusions import StopReason
+from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import are_met
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -50,31 +50,6 @@ class AnswerVerdict(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
-    """What the search that made the recommendation may have missed.
-
-    `chance` is the probability (0 to 1) that a configuration that is better by more than `margin`
-    (a fraction) was not tried; if nothing `is_feasible`, one that meets the constraints.
-    `explanation` says why the search stopped, `option` continues it ("" if no option does).
-    `has_everything` tells that each configuration was measured. `doubt` says why the recommendation
-    may be chance ("" if it is none), and `noise_percent` how large a difference would be noise.
-    """
-
-    chance: float
-    margin: float
-    is_feasible: bool
-    explanation: str
-    option: str
-    has_everything: bool = False
-    doubt: str = ""
-    noise_percent: float = 0.0
-
-    @property
-    def is_low(self) -> bool:
-        return self.chance > _UNSURE or bool(self.doubt)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Compliance:
     """Whether the recommendation meets the constraints: the number of its measurements that do
     (`times_met`), and the probability (0 to 1) that it does, given the noise.
@@ -105,16 +80,15 @@ class Answer:
     """The recommendation: the first of the `ranking`.
 
     `gain` is the gain over the default configuration; None if there is no default to compare with,
-    or if only the load may cause the gain. `compliance` is None without constraints, `certainty`
-    is None without a conclusion of a search. `rivals` meet the constraints and measured better, but
-    are not recommended. `undecided` measured worse, but by no more than noise; the best come first.
-    `near_misses` are better, but miss a constraint narrowly, or may miss it.
+    or if only the load may cause the gain. `compliance` is None without constraints. `rivals` meet
+    the constraints and measured better, but are not recommended. `undecided` measured worse, but by
+    no more than noise; the best come first. `near_misses` are better, but miss a constraint
+    narrowly, or may miss it.
     """
 
     ranking: Ranking
     verdict: AnswerVerdict
     gain: Gain | None
-    certainty: Certainty | None
     compliance: Compliance | None
     rivals: tuple[Rival, ...]
     undecided: tuple[Undecided[MeasuredTrial], ...]
@@ -124,6 +98,11 @@ class Answer:
     def best(self) -> VariantResult | None:
         """The recommendation, or the nearest to the constraints; None without measurements."""
         return self.ranking.results[0] if self.ranking.results else None
+
+    @property
+    def conclusion(self) -> Conclusion | None:
+        """That of the search that made the recommendation; None without one."""
+        return self.ranking.conclusion
 
     @property
     def proofs(self) -> Sequence[Proof]:
@@ -153,7 +132,7 @@ class Answer:
             return True
         if any(proof.verdict is Verdict.FAILED for proof in self.proofs):
             return True
-        return (self.certainty is not None and self.certainty.is_low) or (
+        return (self.conclusion is not None and is_low(self.conclusion)) or (
             self.compliance is not None and self.compliance.is_doubtful
         )
 
@@ -171,7 +150,6 @@ def answer_of(ranking: Ranking) -> Answer:
         ranking=ranking,
         verdict=_verdict(ranking, gain),
         gain=gain,
-        certainty=_certainty(ranking),
         compliance=_compliance(ranking, chance),
         rivals=tuple(_rivals(ranking, chance)),
         undecided=tuple(_undecided(ranking)),
@@ -194,26 +172,19 @@ def _verdict(ranking: Ranking, gain: Gain | None) -> AnswerVerdict:
     return AnswerVerdict.EQUAL if is_equal else AnswerVerdict.RECOMMENDED
 
 
-def _certainty(ranking: Ranking) -> Certainty | None:
-    conclusion = ranking.conclusion
-    if conclusion is None:
-        return None
-    option = ""
+def is_low(conclusion: Conclusion) -> bool:
+    """Whether the search probably missed something better, or its recommendation may be chance."""
+    return conclusion.chance > _UNSURE or bool(conclusion.doubt)
+
+
+def continuing(conclusion: Conclusion) -> str:
+    """What continues the search, as the end of a sentence; "" if no option does."""
     match conclusion.reason:
         case StopReason.LIMIT | StopReason.KEPT if conclusion.limit is not None:
-            option = f"--max-measurements {_LIMIT_FACTOR * conclusion.limit}"
+            return f"; --max-measurements {_LIMIT_FACTOR * conclusion.limit} continues"
         case StopReason.BUDGET:
-            option = "a longer --budget"
-    return Certainty(
-        chance=conclusion.chance,
-        margin=conclusion.margin,
-        is_feasible=conclusion.feasible,
-        explanation=conclusion.explanation,
-        option=option,
-        has_everything=conclusion.reason is StopReason.EVERYTHING,
-        doubt=conclusion.doubt,
-        noise_percent=conclusion.noise_percent,
-    )
+            return "; a longer --budget continues"
+    return ""
 
 
 def _compliance(ranking: Ranking, chance: Callable[[MeasuredTrial], float]) -> Compliance | None:

@@ -181,7 +181,7 @@ def _settings(variant: ModelVariant) -> Mapping[str, Any]:
 def _answer(event: Answered) -> dict[str, Any]:
     """The answer: `results.json` has the rest of it."""
     answer = event.answer
-    best, certainty = answer.best, answer.certainty
+    best, conclusion = answer.best, answer.conclusion
     goal = answer.ranking.goal
     measured: Mapping[str, Any] = {}
     if best is not None:
@@ -192,7 +192,7 @@ def _answer(event: Answered) -> dict[str, Any]:
             "intervals": _intervals(intervals),
             "constraints": [*_constraints(*of_best)],
         }
-    is_feasible = certainty is not None and certainty.is_feasible
+    is_feasible = conclusion is not None and conclusion.feasible
     return {
         "model": answer.ranking.model,
         "hardware": answer.ranking.kind or None,
@@ -200,7 +200,7 @@ def _answer(event: Answered) -> dict[str, Any]:
         "sentence": event.sentence,
         "is_unsure": answer.is_unsure,
         **_gain(answer.gain),
-        "chance_of_better": round(certainty.chance, 3) if certainty and is_feasible else None,
+        "chance_of_better": round(conclusion.chance, 3) if conclusion and is_feasible else None,
         "chance_to_meet_constraints": None
         if answer.compliance is None
         else round(answer.compliance.chance, 3),

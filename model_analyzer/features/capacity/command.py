@@ -15,7 +15,7 @@ import click
 
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import check_format, open_checkpoint, print_tables, put, warn_all
-from model_analyzer.cli.run_options import given_run_options, run_options
+from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     checkpoint_argument,
     conditions_option,
@@ -201,15 +201,12 @@ def _measure(
     ctx: click.Context,
 ) -> int:
     """Takes the missing measurements; the exit status."""
-    from model_analyzer.app.bench.job import Job
-    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
     from model_analyzer.features.capacity.measure import measure_capacity
 
-    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
     budget_s = Duration().parse(Node(budget, "--budget"))
-    caller = caller_at_terminal(job.settings, 0, on_stderr=True)
+    job, caller = followed_job(ctx, run)
     return measure_capacity(job, report.capacity, question, budget_s, caller)
 
 

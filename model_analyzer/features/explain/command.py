@@ -14,7 +14,7 @@ import click
 
 from model_analyzer.cli.echo import complain, echo
 from model_analyzer.cli.output import open_checkpoint, print_json
-from model_analyzer.cli.run_options import given_run_options, run_options
+from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     conditions_option,
     config_file_option,
@@ -112,8 +112,6 @@ def _confirm(
     ctx: click.Context,
 ) -> tuple[int, Sequence[Confirmation]]:
     """Tests the advice of the only report; the exit status, and what it changed."""
-    from model_analyzer.app.bench.job import Job
-    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
     from model_analyzer.features.explain.confirm_advice import compared, confirm_advice
 
     if len(reports) > 1:
@@ -125,6 +123,5 @@ def _confirm(
     if not compared(reports[0].explanation):
         complain("--confirm: nothing to test: no advice is another configuration")
         return EXIT_OK, ()
-    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
-    caller = caller_at_terminal(job.settings, 0, on_stderr=True)
+    job, caller = followed_job(ctx, run)
     return confirm_advice(job, reports[0], question.conditions, caller)

@@ -14,7 +14,7 @@ import click
 
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.output import open_checkpoint
-from model_analyzer.cli.run_options import given_run_options, run_options
+from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     config_file_option,
     directory_options,
@@ -104,8 +104,6 @@ def prove(
     """Proves what the option asks for about the only answer, and nothing else that a file asks for;
     the exit status. The proof is in the checkpoint then. Raises ConfigError for several answers.
     """
-    from model_analyzer.app.bench.job import Job
-    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
     from model_analyzer.domain.settings import ProofSettings
     from model_analyzer.features.proof.verification import prove_known
 
@@ -113,8 +111,7 @@ def prove(
         raise wrong(option, "there are several recommendations: choose one with --model")
     ranking, key = answers[0].ranking, option.lstrip("-")
     run = given_run_options(ctx, given, config_file, ranking.model)
-    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
+    job, caller = followed_job(ctx, run)
     asked = ProofSettings(**{key: getattr(job.settings.proofs, key)})
     job = replace(job, settings=replace(job.settings, proofs=asked))
-    caller = caller_at_terminal(job.settings, 0, on_stderr=True)
     return prove_known(job, ranking, option, caller)

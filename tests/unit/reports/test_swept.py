@@ -76,7 +76,7 @@ def test_the_sentence_and_what_is_deployed_name_it(sweep) -> None:
     assert f"m_config_0 ({name} 40 → 10) at concurrency 1 gives" in statement.sentence
     (part,) = summary_page(ranked(default, best)).parts
     field = "max_queue_delay_microseconds" if "queue" in name else name.split(".")[-1]
-    (change,) = part.actions.changes
+    (change,) = part.changes
     assert change[0].endswith(field)
     assert change[1:] == ("40", "10")
     first = manifest(answer, origin(), {"m": ""}).splitlines()[0]

@@ -132,24 +132,22 @@ def concluded(
 def test_an_answer_is_unsure_if_something_better_was_probably_missed() -> None:
     for chance, is_unsure in ((0.74, True), (0.3, False)):
         answer = concluded(chance, StopReason.LIMIT)
-        assert answer.certainty is not None
-        assert answer.certainty.chance == chance
         assert answer.is_unsure == is_unsure
     assert not answer_of(ranking(record(SMALL, measurement(1)))).is_unsure
 
 
 def test_the_option_that_continues_a_stopped_search_is_named() -> None:
-    options = {
-        reason: concluded(0.5, reason).certainty
+    texts = {
+        reason: certainty_text(concluded(0.5, reason)).partition("tried")[2]
         for reason in (
             StopReason.LIMIT, StopReason.KEPT, StopReason.BUDGET, StopReason.NOTHING_WORTH
         )
     }  # fmt: skip
-    assert [certainty and certainty.option for certainty in options.values()] == [
-        "--max-measurements 26",
-        "--max-measurements 26",
-        "a longer --budget",
-        "",
+    assert [*texts.values()] == [
+        "; --max-measurements 26 continues.",
+        "; --max-measurements 26 continues.",
+        "; a longer --budget continues.",
+        ".",
     ]
 
 
