@@ -16,7 +16,7 @@ from itertools import chain, islice, pairwise
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.budget import Budget
+from model_analyzer.reports.budget import OtherLimits
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.evidence import gain_text, value_texts
 from model_analyzer.reports.headline import compared_at
@@ -80,7 +80,7 @@ class Alternatives:
 
 
 def alternatives_of(
-    ranking: Ranking, budget: Budget | None, deployment: Deployment
+    ranking: Ranking, budget: OtherLimits | None, deployment: Deployment
 ) -> Alternatives:
     """What is said of the measurements of a ranking; the limits and objectives that a reader can
     choose are those of the `budget`.
@@ -111,7 +111,7 @@ def alternatives_of(
     )
 
 
-def _goals(ranking: Ranking, budget: Budget | None) -> Iterator[Goal]:
+def _goals(ranking: Ranking, budget: OtherLimits | None) -> Iterator[Goal]:
     """The goal of each choice of objectives, without the limit that moves."""
     if budget is None:
         yield Goal(models=tuple(_unbounded(model) for model in ranking.goal.models))
@@ -134,7 +134,7 @@ def _places(ranking: Ranking) -> Mapping[int, int]:
 
 
 def _gains(
-    ranking: Ranking, goal: Goal, budget: Budget | None, *, with_all: bool
+    ranking: Ranking, goal: Goal, budget: OtherLimits | None, *, with_all: bool
 ) -> Mapping[int, _Texts]:
     """The gains over the default for one choice of objectives; `with_all` measurements over the
     default at the limits of the run.

@@ -21,7 +21,13 @@ from model_analyzer.reports.plots import (
     vega_lite,
 )
 from model_analyzer.results.ranking import VariantResult
-from model_analyzer.results.time_parts import NOT_MEASURED, SERVER_TAGS, Part, TimeParts, time_parts
+from model_analyzer.results.time_parts import (
+    NOT_MEASURED,
+    SERVER_TAGS,
+    TimePart,
+    TimeParts,
+    time_parts,
+)
 
 _CLIENT, _NETWORK = "Client send/receive", "Network and other"
 _FIRST_TOKEN, _TOKENS = "To the first token", "Further tokens"
@@ -37,12 +43,12 @@ _COLOURS = {
 }
 
 _PHASES = {
-    Part.QUEUE: "Queue",
-    Part.FIRST_TOKEN: _FIRST_TOKEN,
-    Part.FURTHER_TOKENS: _TOKENS,
-    Part.INPUTS: "Compute input",
-    Part.COMPUTE: "Compute infer",
-    Part.OUTPUTS: "Compute output",
+    TimePart.QUEUE: "Queue",
+    TimePart.FIRST_TOKEN: _FIRST_TOKEN,
+    TimePart.FURTHER_TOKENS: _TOKENS,
+    TimePart.INPUTS: "Compute input",
+    TimePart.COMPUTE: "Compute infer",
+    TimePart.OUTPUTS: "Compute output",
 }
 
 # The times in the server: name, metric and colour of each.
@@ -98,10 +104,10 @@ def phases(item: MeasuredTrial) -> Mapping[str, float]:
     is the time of the client, as far as that is known, and of network and other.
     """
     parts = dict(_parts(item).parts)
-    outside = parts.pop(Part.OUTSIDE, 0.0)
+    outside = parts.pop(TimePart.OUTSIDE, 0.0)
     client = item.measurement.value("perf_client_send_recv")
     shown = {_PHASES[part]: time for part, time in parts.items()}
-    if not parts.keys() & SERVER_TAGS.keys() - {Part.QUEUE}:
+    if not parts.keys() & SERVER_TAGS.keys() - {TimePart.QUEUE}:
         return {phase: time for phase, time in shown.items() if time}
     if client is not None:
         shown[_CLIENT] = client

@@ -55,7 +55,7 @@ class ObjectiveChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class OtherLimits:
     """The measurements of one model on one kind of hardware, to be ranked at other limits.
 
     `chart` is the key of the chart whose x axis is the metric `limit` (its y axis is `height`),
@@ -100,7 +100,7 @@ def budget_of(
     *,
     start: int,
     always_gpus: bool,
-) -> Budget | None:
+) -> OtherLimits | None:
     """The data to rank again; None if no chart is over latency, or if the rules need more than the
     table of the page has: for several models, for metrics of GPUs that are not shown, and for
     goodput, which each limit changes.
@@ -132,7 +132,7 @@ def budget_of(
         for each in goal.constraints
         if each not in on_limit or each.minimum is not None
     )
-    return Budget(
+    return OtherLimits(
         chart=next(chart.key for chart in charts if chart.name == plot.name),
         limit=quantity.tag,
         height=axes.quantity(plot.y_axis).tag,

@@ -22,7 +22,7 @@ from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.alternatives import Alternatives, Deployment, alternatives_of
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
-from model_analyzer.reports.budget import Budget, budget_of
+from model_analyzer.reports.budget import OtherLimits, budget_of
 from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure, proven_texts
 from model_analyzer.reports.changes import configuration_changes
 from model_analyzer.reports.choices_text import choices_text
@@ -196,7 +196,7 @@ class Summary:
     charts: tuple[Chart, ...]
     same_memory: str
     search_map: MapView | None
-    budget: Budget | None
+    budget: OtherLimits | None
     limit_note: str
     importance: Importance | None
     swept: Table | None

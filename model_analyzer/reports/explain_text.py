@@ -20,9 +20,9 @@ from model_analyzer.reports.remarks import failure_advice
 from model_analyzer.results.change import Change
 from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
-from model_analyzer.results.explain.finding import AdvisedChange, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, FoundCause
 from model_analyzer.results.explain.situation import Situation, ms, percent
-from model_analyzer.results.time_parts import Part, TimeParts
+from model_analyzer.results.time_parts import TimePart, TimeParts
 
 # The version of the layout; increased when readers of the last version would misread this one.
 EXPLAIN_VERSION = 1
@@ -39,13 +39,13 @@ _SUBJECT = (
 )
 
 _PLACES = {
-    Part.QUEUE: "waiting in the queue",
-    Part.FIRST_TOKEN: "to the first token",
-    Part.FURTHER_TOKENS: "for the further tokens",
-    Part.INPUTS: "copying inputs",
-    Part.COMPUTE: "executing the model",
-    Part.OUTPUTS: "copying outputs",
-    Part.OUTSIDE: "outside the model (client, network, server)",
+    TimePart.QUEUE: "waiting in the queue",
+    TimePart.FIRST_TOKEN: "to the first token",
+    TimePart.FURTHER_TOKENS: "for the further tokens",
+    TimePart.INPUTS: "copying inputs",
+    TimePart.COMPUTE: "executing the model",
+    TimePart.OUTPUTS: "copying outputs",
+    TimePart.OUTSIDE: "outside the model (client, network, server)",
 }
 
 
@@ -67,7 +67,7 @@ class ExplainReport:
         return self.explanation.situation.variant.telling_name
 
     @property
-    def findings(self) -> Sequence[Finding]:
+    def findings(self) -> Sequence[FoundCause]:
         """The causes, without those that a test of their advice refuted."""
         refuted = {each.finding.cause for each in self.confirmations if each.refutes}
         return [each for each in self.explanation.findings if each.cause not in refuted]
@@ -163,12 +163,12 @@ def _times_text(times: TimeParts) -> str:
         if time >= 0.01 * times.total
     ]
     rest = times.total - sum(times.parts.values())
-    if Part.COMPUTE in times.parts and rest >= 0.01 * times.total:
+    if TimePart.COMPUTE in times.parts and rest >= 0.01 * times.total:
         shown.append(f"the other {ms(rest)} in queues of its models or outside (not told apart)")
     return f"An average request takes {ms(times.total)}: {', '.join(shown)}."
 
 
-def _finding_lines(number: int, finding: Finding) -> Iterator[str]:
+def _finding_lines(number: int, finding: FoundCause) -> Iterator[str]:
     yield f"{number}. {capitalized(finding.cause.value)}"
     for evidence in finding.evidence:
         yield f"   - {evidence}"
@@ -255,7 +255,7 @@ def _failed(failed: FailedTrial) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: FoundCause) -> dict[str, Any]:
     return {
         "cause": finding.cause.name.lower(),
         "name": finding.cause.value,

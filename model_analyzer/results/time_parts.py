@@ -27,7 +27,7 @@ _NO_PARTS = (
 )
 
 
-class Part(Enum):
+class TimePart(Enum):
     """A part of a request's time."""
 
     QUEUE = "queue"
@@ -39,11 +39,11 @@ class Part(Enum):
     OUTSIDE = "outside"  # client, network, and what the server does not count
 
 
-SERVER_TAGS: Mapping[Part, str] = {
-    Part.QUEUE: "perf_server_queue",
-    Part.INPUTS: "perf_server_compute_input",
-    Part.COMPUTE: "perf_server_compute_infer",
-    Part.OUTPUTS: "perf_server_compute_output",
+SERVER_TAGS: Mapping[TimePart, str] = {
+    TimePart.QUEUE: "perf_server_queue",
+    TimePart.INPUTS: "perf_server_compute_input",
+    TimePart.COMPUTE: "perf_server_compute_infer",
+    TimePart.OUTPUTS: "perf_server_compute_output",
 }
 
 
@@ -55,37 +55,37 @@ class TimeParts:
     """
 
     total: float
-    parts: Mapping[Part, float]
+    parts: Mapping[TimePart, float]
     why: str = ""
 
     @property
     def are_known(self) -> bool:
         """Whether all time has a place in or outside the models."""
-        return Part.OUTSIDE in self.parts
+        return TimePart.OUTSIDE in self.parts
 
     # for the sake of sums, a part that is not known counts as 0
 
     @property
     def queue(self) -> float:
-        return self.parts.get(Part.QUEUE, 0.0)
+        return self.parts.get(TimePart.QUEUE, 0.0)
 
     @property
     def inputs(self) -> float:
-        return self.parts.get(Part.INPUTS, 0.0)
+        return self.parts.get(TimePart.INPUTS, 0.0)
 
     @property
     def compute(self) -> float:
-        return self.parts.get(Part.COMPUTE, 0.0)
+        return self.parts.get(TimePart.COMPUTE, 0.0)
 
     @property
     def outputs(self) -> float:
-        return self.parts.get(Part.OUTPUTS, 0.0)
+        return self.parts.get(TimePart.OUTPUTS, 0.0)
 
     @property
     def outside(self) -> float:
         """If it is not known, the time that is not known to be inside."""
         inside = max(self.total - sum(self.parts.values()), 0.0)
-        return self.parts.get(Part.OUTSIDE, inside)
+        return self.parts.get(TimePart.OUTSIDE, inside)
 
     def share(self, part: float) -> float:
         """A part of the total, 0 to 1."""
@@ -104,11 +104,11 @@ def time_parts(
     tokens = _of_tokens(measurement)
     if tokens:
         return TimeParts(total=total, parts=tokens)
-    inside: Mapping[Part, float] | None = None
+    inside: Mapping[TimePart, float] | None = None
     if len(variants) == 1 and variants[0].is_ensemble:
         inside = _on_critical_path(variants[0], measurement, uncached=uncached)
     if inside is None and all(add_up(variant, uncached=uncached) for variant in variants):
-        lacking = {Part.QUEUE} if any(variant.is_ensemble for variant in variants) else set()
+        lacking = {TimePart.QUEUE} if any(variant.is_ensemble for variant in variants) else set()
         known = _known(measurement)
         inside = {part: time for part, time in known.items() if part not in lacking}
     if not inside:
@@ -132,29 +132,29 @@ def _total(measurement: Measurement) -> float:
     return average or 0.0
 
 
-def _of_tokens(measurement: Measurement) -> Mapping[Part, float]:
+def _of_tokens(measurement: Measurement) -> Mapping[TimePart, float]:
     """The time in the queue, from there to the first token, and to the last; empty if unknown."""
     latency = measurement.value("perf_latency_avg")
     first = measurement.value("time_to_first_token_avg")
     if latency is None or first is None or first > latency:
         return {}
-    queue = measurement.value(SERVER_TAGS[Part.QUEUE])
-    waiting = {} if queue is None else {Part.QUEUE: min(queue, first)}
+    queue = measurement.value(SERVER_TAGS[TimePart.QUEUE])
+    waiting = {} if queue is None else {TimePart.QUEUE: min(queue, first)}
     return {
         **waiting,
-        Part.FIRST_TOKEN: first - sum(waiting.values()),
-        Part.FURTHER_TOKENS: latency - first,
+        TimePart.FIRST_TOKEN: first - sum(waiting.values()),
+        TimePart.FURTHER_TOKENS: latency - first,
     }
 
 
-def _known(measurement: Measurement) -> Mapping[Part, float]:
+def _known(measurement: Measurement) -> Mapping[TimePart, float]:
     values = {part: measurement.value(tag) for part, tag in SERVER_TAGS.items()}
     return {part: value for part, value in values.items() if value is not None}
 
 
 def _on_critical_path(
     variant: ModelVariant, measurement: Measurement, *, uncached: bool
-) -> Mapping[Part, float] | None:
+) -> Mapping[TimePart, float] | None:
     """The times of the steps that follow one another and take longest. None if a response cache
     answers for an ensemble, whose steps then have times of misses only; or if a step is unknown.
     """
@@ -176,7 +176,7 @@ def _on_critical_path(
         for part, tag in SERVER_TAGS.items()
         if all(tag in of(step) for step in path)
     }
-    return inside if path and Part.COMPUTE in inside else None
+    return inside if path and TimePart.COMPUTE in inside else None
 
 
 def _covered(measurement: Measurement, total: float, inside: float) -> float:
@@ -188,7 +188,7 @@ def _covered(measurement: Measurement, total: float, inside: float) -> float:
     return min(1.0, inside / total)
 
 
-def _within(inside: Mapping[Part, float], total: float) -> Mapping[Part, float]:
+def _within(inside: Mapping[TimePart, float], total: float) -> Mapping[TimePart, float]:
     """The parts with what is outside, if that is known. The server also counts requests that the
     client leaves out, so its times may exceed those of the client: then they are made to fit.
     """
@@ -197,6 +197,6 @@ def _within(inside: Mapping[Part, float], total: float) -> Mapping[Part, float]:
     seconds = sum(inside.values())
     share = min(total / seconds, 1.0) if seconds else 1.0
     fitting = {part: time * share for part, time in inside.items()}
-    if not {Part.QUEUE, Part.COMPUTE} <= inside.keys():
+    if not {TimePart.QUEUE, TimePart.COMPUTE} <= inside.keys():
         return fitting
-    return {**fitting, Part.OUTSIDE: max(total - seconds, 0.0)}
+    return {**fitting, TimePart.OUTSIDE: max(total - seconds, 0.0)}

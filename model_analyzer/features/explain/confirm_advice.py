@@ -17,7 +17,7 @@ from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.results.explain.confirmation import Confirmation, changed
 from model_analyzer.results.explain.explain import Explanation
-from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.finding import Cause, FoundCause
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 from model_analyzer.state.profile_state import ProfileState
@@ -29,7 +29,7 @@ MOST_TRIALS, _SECONDS = 3, 10.0
 _OF_LOAD = {Cause.LOCK, Cause.TOO_MANY_INSTANCES, Cause.SLOWING_DOWN}
 
 
-def testable(explanation: Explanation) -> Sequence[Finding]:
+def testable(explanation: Explanation) -> Sequence[FoundCause]:
     """The findings whose advice a measurement can test, the most important ones."""
     return [each for each in explanation.findings if each.change][:MOST_TRIALS]
 
@@ -111,7 +111,7 @@ def _with(situation: Situation, record: TrialRecord) -> Situation:
     return replace(situation, runs=(outcome,)) if isinstance(outcome, Measurement) else situation
 
 
-def _confirmation(finding: Finding, before: Situation, record: TrialRecord) -> Confirmation:
+def _confirmation(finding: FoundCause, before: Situation, record: TrialRecord) -> Confirmation:
     (work,) = record.trial.workloads
     outcome = record.outcome
     return Confirmation(

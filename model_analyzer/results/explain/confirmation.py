@@ -14,7 +14,7 @@ from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames,
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.results.change import Change
 from model_analyzer.results.explain.chance import change_between, fell, rose
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.situation import Situation
 
 # Smaller changes (percent) do not matter; an interval that reaches further says nothing.
@@ -42,7 +42,7 @@ class Confirmation:
     none.
     """
 
-    finding: Finding
+    finding: FoundCause
     work: Workload
     before: Situation
     after: Situation | Failure

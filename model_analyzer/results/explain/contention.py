@@ -14,7 +14,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.statistics import BatchStatistics, added
 from model_analyzer.results.explain.chance import change_between, fell, rose
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.machine_use import (
     busy_gpus,
     cpu_line,
@@ -59,7 +59,7 @@ _WITHOUT_LOCK = (
 )
 
 
-def contention(picture: VariantPicture) -> Iterator[Finding]:
+def contention(picture: VariantPicture) -> Iterator[FoundCause]:
     """Executions that take longer the more of them run at the same time: of the variant, or of a
     model that it calls.
     """
@@ -74,7 +74,7 @@ def contention(picture: VariantPicture) -> Iterator[Finding]:
 
 def _contended(
     picture: VariantPicture, low: Situation, high: Situation, before: Station, after: Station
-) -> Iterator[Finding]:
+) -> Iterator[FoundCause]:
     own = after.execution_ms - _called_ms(high, after) + _called_ms(low, before) - noise_ms(high)
     # what larger batches, and time, explain
     factor = max(after.batch / before.batch, 1.0) * slowdown(picture, low, high)
@@ -101,7 +101,7 @@ def _contended(
     fewer = _fewer(picture)
     if fewer is not None and not is_lock:
         evidence.append(_as_good(fewer))
-    yield Finding(
+    yield FoundCause(
         cause=Cause.LOCK if is_lock else Cause.TOO_MANY_INSTANCES,
         under=high,
         weight=1 - 1 / slower,
@@ -127,7 +127,7 @@ def _of(situation: Situation, station: Station) -> str:
     return "" if station.variant is situation.variant else f" of {station.model}"
 
 
-def too_many(picture: VariantPicture) -> Iterator[Finding]:
+def too_many(picture: VariantPicture) -> Iterator[FoundCause]:
     """Another variant with fewer instances that is better."""
     fewer = _fewer(picture)
     if fewer is None:
@@ -140,7 +140,7 @@ def too_many(picture: VariantPicture) -> Iterator[Finding]:
     sooner = 1 - other / own if own and other is not None else 0.0
     if not is_faster and not (are_known and sooner >= 1 - 1 / _BETTER and fell(p99)):
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.TOO_MANY_INSTANCES,
         under=fewer.own,
         weight=max(sooner, 1 - 1 / fewer.gain),
@@ -149,7 +149,7 @@ def too_many(picture: VariantPicture) -> Iterator[Finding]:
     )
 
 
-def shared_lock(picture: VariantPicture) -> Iterator[Finding]:
+def shared_lock(picture: VariantPicture) -> Iterator[FoundCause]:
     """More than one instance, measured, gained nothing, while cores and GPUs were free. From two
     on, this may only mean that their number is right.
     """
@@ -166,7 +166,7 @@ def shared_lock(picture: VariantPicture) -> Iterator[Finding]:
     slower = _slower(own, other)
     if slower < _SLOWER or other.execution_ms - own.execution_ms < NEGLIGIBLE_MS:
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.LOCK,
         under=more.own,
         weight=max(1 - 1 / slower, more.own.times.share(more.own.times.queue)),
@@ -217,7 +217,7 @@ def _as_good(fewer: Pair) -> str:
     )
 
 
-def large_batches(picture: VariantPicture) -> Iterator[Finding]:
+def large_batches(picture: VariantPicture) -> Iterator[FoundCause]:
     """Batches that cost more than they gain: with smaller ones, more requests are answered."""
     situation = picture.highest
     for station in situation.stations:
@@ -228,7 +228,7 @@ def large_batches(picture: VariantPicture) -> Iterator[Finding]:
         if other > _CHEAPER * own or own - other < NEGLIGIBLE_MS / station.batch:
             continue
         limit = station.variant.max_batch_size
-        yield Finding(
+        yield FoundCause(
             cause=Cause.LARGE_BATCHES,
             under=situation,
             weight=1 - other / own,
@@ -265,11 +265,11 @@ def _preferred_up_to(size: int, config: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"dynamic_batching": {"preferred_batch_size": allowed}}
 
 
-def collapse(picture: VariantPicture) -> Iterator[Finding]:
+def collapse(picture: VariantPicture) -> Iterator[FoundCause]:
     """A throughput that falls when the load rises."""
     best = max(picture.loads, key=lambda each: each.throughput)
     for text in _fallen(picture):
-        yield Finding(
+        yield FoundCause(
             cause=Cause.COLLAPSE,
             under=picture.highest,
             weight=1 - picture.highest.throughput / best.throughput,

@@ -25,12 +25,12 @@ from model_analyzer.results.explain import (
     tail,
 )
 from model_analyzer.results.explain.confirmation import Confirmation, changed
-from model_analyzer.results.explain.finding import CONSEQUENCES, Finding
+from model_analyzer.results.explain.finding import CONSEQUENCES, FoundCause
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.ranking import Ranking, VariantResult
 
-Rule = Callable[[VariantPicture], Iterator[Finding]]
+Rule = Callable[[VariantPicture], Iterator[FoundCause]]
 
 _RULES: Sequence[Rule] = (
     over_time.growth,
@@ -69,7 +69,7 @@ class Explanation:
 
     situation: Situation
     lowest: Situation
-    findings: tuple[Finding, ...]
+    findings: tuple[FoundCause, ...]
     ruled_out: tuple[Confirmation, ...]
     measured: int
     lacks: tuple[str, ...]
@@ -97,7 +97,7 @@ def explain(
     )
 
 
-def causes(picture: VariantPicture) -> tuple[tuple[Finding, ...], tuple[Confirmation, ...]]:
+def causes(picture: VariantPicture) -> tuple[tuple[FoundCause, ...], tuple[Confirmation, ...]]:
     """The causes that the measurements show, the most important one first, without those that
     others explain, and those whose advice is a variant that is worse by the goal; and those that
     measurements of their advice rule out, which explain nothing.
@@ -123,7 +123,7 @@ def causes(picture: VariantPicture) -> tuple[tuple[Finding, ...], tuple[Confirma
     return tuple(sorted(best.values(), key=lambda each: -each.weight)), tuple(ruled_out)
 
 
-def _tested(finding: Finding, picture: VariantPicture) -> Confirmation | None:
+def _tested(finding: FoundCause, picture: VariantPicture) -> Confirmation | None:
     """What the advice of a finding changed, if it was measured."""
     if finding.change is None or not finding.change.parameters:
         return None

@@ -88,7 +88,7 @@ class AdvisedChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class FoundCause:
     """A cause, the measured numbers that speak for it, and what to do about it.
 
     `under` is the load under which it shows most. `weight` is the share (0 to 1) of the latency or

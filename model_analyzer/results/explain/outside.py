@@ -15,7 +15,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.words import size_text
 from model_analyzer.noise.lag import SEND_LAG, sent_late
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.machine_use import is_full
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
@@ -40,7 +40,7 @@ _SIZES: Mapping[str, int] = {
 }  # fmt: skip
 
 
-def late_client(picture: VariantPicture) -> Iterator[Finding]:
+def late_client(picture: VariantPicture) -> Iterator[FoundCause]:
     """A load generator that cannot send the requests of a rate, while instances are free."""
     behind = [each for each in picture.loads if _is_behind(each)]
     if not behind:
@@ -50,7 +50,7 @@ def late_client(picture: VariantPicture) -> Iterator[Finding]:
     threads = worst.work.flags.get("max-threads")
     is_waiting = waits_in_client(worst.work, in_rounds=worst.measurement.is_round)
     busy = max(each.busy for each in worst.stations)
-    yield Finding(
+    yield FoundCause(
         cause=Cause.CLIENT,
         under=worst,
         weight=1 - worst.requests_per_s / rate,
@@ -92,7 +92,7 @@ def _is_behind(situation: Situation) -> bool:
     )
 
 
-def busy_client(picture: VariantPicture) -> Iterator[Finding]:
+def busy_client(picture: VariantPicture) -> Iterator[FoundCause]:
     """A load generator that uses the cores that the server needs."""
     situation = picture.highest
     use, cores = situation.measurement.resources, situation.cores
@@ -106,7 +106,7 @@ def busy_client(picture: VariantPicture) -> Iterator[Finding]:
     )
     if not is_outside or use.client_cores < _HALF * cores:
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.CLIENT,
         under=situation,
         weight=times.share(times.outside),
@@ -121,7 +121,7 @@ def busy_client(picture: VariantPicture) -> Iterator[Finding]:
     )
 
 
-def tensors(picture: VariantPicture) -> Iterator[Finding]:
+def tensors(picture: VariantPicture) -> Iterator[FoundCause]:
     """Time for copying and (de)serialising tensors, which grows with their size."""
     situation = picture.calmest
     times, tensors = situation.times, tensors_of(situation.work)
@@ -136,7 +136,7 @@ def tensors(picture: VariantPicture) -> Iterator[Finding]:
         return
     allowed = f" ({NEEDS_CLIENT_SHM})" if needs_client_shm(situation.server, unknown=True) else ""
     sizes = f"a request has {size_text(request)}, a response {size_text(response)}"
-    yield Finding(
+    yield FoundCause(
         cause=Cause.TENSORS,
         under=situation,
         weight=times.share(moving),

@@ -12,7 +12,7 @@ from statistics import fmean, median
 from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import window_noise
-from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.finding import Cause, FoundCause
 from model_analyzer.results.explain.machine_use import is_disturbed_much, noise_ms
 from model_analyzer.results.explain.picture import VariantPicture, earliest, latest
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms
@@ -36,7 +36,7 @@ _LOST, _FALLS, _STEADY = 0.25, 0.05, 1.03
 _DEVIATIONS = 2.0
 
 
-def cold(picture: VariantPicture) -> tuple[Sequence[Situation], Finding | None]:
+def cold(picture: VariantPicture) -> tuple[Sequence[Situation], FoundCause | None]:
     """The measurements in which the model was still slow after loading, and what they show."""
     slow = [index for index, each in enumerate(picture.course) if _was_slow(each, picture, index)]
     if not slow or slow != list(range(len(slow))):
@@ -58,7 +58,7 @@ def cold(picture: VariantPicture) -> tuple[Sequence[Situation], Finding | None]:
             f" last ones {number_text(last)}"
         )
     weight = 1 - after / before if after else 1 - _ratio(rising)
-    return early, Finding(
+    return early, FoundCause(
         cause=Cause.COLD_START,
         under=picture.focus,
         weight=min(max(weight, 0.0), 1.0),
@@ -128,7 +128,7 @@ def _seconds(course: Sequence[Situation]) -> str:
     return f"{sum(each.measurement.duration_s for each in course):.0f} s"
 
 
-def growth(picture: VariantPicture) -> Iterator[Finding]:
+def growth(picture: VariantPicture) -> Iterator[FoundCause]:
     """Memory that grows with the requests."""
     uses = [
         (use, top.inferences)
@@ -148,7 +148,7 @@ def growth(picture: VariantPicture) -> Iterator[Finding]:
     inferences = sum(count for _, count in uses)
     each_kb = 1000 * sum(steps) / max(inferences, 1)
     first, last = uses[0][0].memory_before, uses[-1][0].memory_after
-    yield Finding(
+    yield FoundCause(
         cause=Cause.MEMORY_GROWTH,
         under=picture.focus,
         weight=0.6,
@@ -162,7 +162,7 @@ def growth(picture: VariantPicture) -> Iterator[Finding]:
     )
 
 
-def slowing(picture: VariantPicture) -> Iterator[Finding]:
+def slowing(picture: VariantPicture) -> Iterator[FoundCause]:
     """Executions that become slower with time, under the same load: in most measurements, or in
     one that was repeated after others.
     """
@@ -180,7 +180,7 @@ def slowing(picture: VariantPicture) -> Iterator[Finding]:
     evidence += list(_repeated(picture))
     if not evidence:
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.SLOWING_DOWN,
         under=falling[-1] if falling else picture.lowest,
         weight=max(lost, _LOST),

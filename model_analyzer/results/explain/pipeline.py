@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.machine_use import noise_ms
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import (
@@ -33,7 +33,7 @@ _WAITING, _LESS, _AS_BUSY = 0.3, 0.5, 0.9
 _SERIAL, _LONGEST = 0.75, 0.75
 
 
-def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
+def bottleneck(picture: VariantPicture) -> Iterator[FoundCause]:
     """A called model for which requests wait, because its instances are always busy."""
     situation = picture.highest
     latency = situation.times.total
@@ -59,7 +59,7 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
     ]
     if queues:
         names = " and ".join(each.model for each in (*queues, worst))
-        yield Finding(
+        yield FoundCause(
             cause=Cause.TOO_FEW_INSTANCES,
             under=situation,
             weight=min(wait / latency, 1.0),
@@ -67,7 +67,7 @@ def bottleneck(picture: VariantPicture) -> Iterator[Finding]:
             advice=f"give {names} more instances; those of one of them alone change little",
         )
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.COMPOSING_MODEL,
         under=situation,
         weight=min(worst.time_ms / latency, 1.0),
@@ -91,7 +91,7 @@ def _with_queues(situation: Situation) -> Sequence[Station]:
     return [*others, replace(busiest, queue_ms=max(waiting, 0.0) / busiest.calls)]
 
 
-def serial_calls(picture: VariantPicture) -> Iterator[Finding]:
+def serial_calls(picture: VariantPicture) -> Iterator[FoundCause]:
     """A model that calls others one after the other, and does nothing else meanwhile."""
     situation = picture.calmest
     top, called = situation.top, situation.called
@@ -104,7 +104,7 @@ def serial_calls(picture: VariantPicture) -> Iterator[Finding]:
         return
     if longest > _LONGEST * own:
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.SERIAL_CALLS,
         under=picture.highest,
         weight=situation.times.share(own - longest),

@@ -11,7 +11,7 @@ from model_analyzer.domain.models import queue_delay_us
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.results.explain.chance import explained_wait
 from model_analyzer.results.explain.contention import most_gained
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.machine_use import (
     busy_gpus,
     cores_of_executions,
@@ -51,7 +51,7 @@ _LATE = 0.05
 _FILLED = 0.5
 
 
-def queue_delay(picture: VariantPicture) -> Iterator[Finding]:
+def queue_delay(picture: VariantPicture) -> Iterator[FoundCause]:
     """Requests that wait for a batch to fill, while instances are free, under the load that is
     explained: under lower ones, batches cannot fill.
     """
@@ -63,7 +63,7 @@ def queue_delay(picture: VariantPicture) -> Iterator[Finding]:
             continue
         if station.queue_ms < max(_DELAYED * delay_ms, NEGLIGIBLE_MS):
             continue
-        yield Finding(
+        yield FoundCause(
             cause=Cause.QUEUE_DELAY,
             under=situation,
             weight=min(waiting, 1.0),
@@ -82,7 +82,7 @@ def queue_delay(picture: VariantPicture) -> Iterator[Finding]:
         )
 
 
-def queue_policy(picture: VariantPicture) -> Iterator[Finding]:
+def queue_policy(picture: VariantPicture) -> Iterator[FoundCause]:
     """Requests that wait although each one finds a free instance, where the queue has priorities or
     a policy: then Triton wakes its batcher up to half a second late
     (`findings/tritonserver-queue-policies-wait.sh`).
@@ -97,7 +97,7 @@ def queue_policy(picture: VariantPicture) -> Iterator[Finding]:
             continue
         if waiting < _LATE or station.queue_ms < NEGLIGIBLE_MS:
             continue
-        yield Finding(
+        yield FoundCause(
             cause=Cause.QUEUE_POLICY,
             under=situation,
             weight=waiting,
@@ -113,7 +113,7 @@ def queue_policy(picture: VariantPicture) -> Iterator[Finding]:
         )
 
 
-def batches(picture: VariantPicture) -> Iterator[Finding]:
+def batches(picture: VariantPicture) -> Iterator[FoundCause]:
     """Requests that wait although one execution could take several of them."""
     situation = picture.highest
     top, limit = situation.top, situation.variant.max_batch_size
@@ -124,7 +124,7 @@ def batches(picture: VariantPicture) -> Iterator[Finding]:
         return
     if top.batch > max(_FILLED * limit, situation.work.load.batch_size):
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.BATCHES,
         under=situation,
         weight=situation.times.share(situation.times.queue),
@@ -140,7 +140,7 @@ def batches(picture: VariantPicture) -> Iterator[Finding]:
     )
 
 
-def arrivals(picture: VariantPicture) -> Iterator[Finding]:
+def arrivals(picture: VariantPicture) -> Iterator[FoundCause]:
     """Requests that wait because several come at once, although instances are free on average."""
     situation = picture.focus
     top, times = situation.top, situation.times
@@ -154,7 +154,7 @@ def arrivals(picture: VariantPicture) -> Iterator[Finding]:
         explained.usual < times.total - times.queue or times.queue > _BEYOND * explained.longest
     ):
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.ARRIVALS,
         under=situation,
         weight=times.share(times.queue),
@@ -177,7 +177,7 @@ def arrivals(picture: VariantPicture) -> Iterator[Finding]:
     )
 
 
-def held_back(picture: VariantPicture) -> Iterator[Finding]:
+def held_back(picture: VariantPicture) -> Iterator[FoundCause]:
     """Requests that wait although instances are free, and neither the arrivals nor a delay for
     batches explains it.
     """
@@ -201,7 +201,7 @@ def held_back(picture: VariantPicture) -> Iterator[Finding]:
             if explained is None or station.queue_ms < _BEYOND * explained.longest + NEGLIGIBLE_MS:
                 continue
         reason, advice = _holder(situation, station)
-        yield Finding(
+        yield FoundCause(
             cause=Cause.HELD_BACK,
             under=situation,
             weight=min(situation.times.share(station.waiting_ms), 1.0),
@@ -253,7 +253,7 @@ def _holder(situation: Situation, station: Station) -> tuple[Sequence[str], str]
     return [], "look for what the server waits for: its log, priorities, other models"
 
 
-def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
+def instance_limit(picture: VariantPicture) -> Iterator[FoundCause]:
     """Instances that are always busy: whether more of them would help, and why."""
     situation = picture.highest
     top = situation.top
@@ -276,7 +276,7 @@ def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
             " the throughput"
         )
     if busy_gpus(situation):
-        yield Finding(
+        yield FoundCause(
             cause=Cause.GPU_FULL,
             under=situation,
             weight=waiting * 0.9,
@@ -287,7 +287,7 @@ def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
         return
     cores, computes = cores_of_executions(situation), is_computing(situation)
     if is_full(situation) or (computes and top.instances >= (situation.cores or 1)):
-        yield Finding(
+        yield FoundCause(
             cause=Cause.MACHINE_FULL,
             under=situation,
             weight=waiting * 0.9,
@@ -297,7 +297,7 @@ def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
         )
     elif computes:
         wanted = situation.cores or top.instances + 1
-        yield Finding(
+        yield FoundCause(
             cause=Cause.SINGLE_CORE,
             under=situation,
             weight=waiting,
@@ -308,7 +308,7 @@ def instance_limit(picture: VariantPicture) -> Iterator[Finding]:
         )
     else:
         wanted = 2 * top.instances
-        yield Finding(
+        yield FoundCause(
             cause=Cause.TOO_FEW_INSTANCES,
             under=situation,
             weight=waiting,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import Wait, explained_wait
-from model_analyzer.results.explain.finding import Cause, Finding
+from model_analyzer.results.explain.finding import Cause, FoundCause
 from model_analyzer.results.explain.machine_use import disturbance_ms, noise_ms
 from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
@@ -25,7 +25,7 @@ _INSIDE = 0.3
 _BEYOND = 2.0
 
 
-def slow_requests(picture: VariantPicture) -> Iterator[Finding]:
+def slow_requests(picture: VariantPicture) -> Iterator[FoundCause]:
     """Few requests that take much longer in the model, whatever the load."""
     situation = picture.calm
     tail = _tail(situation)
@@ -42,7 +42,7 @@ def slow_requests(picture: VariantPicture) -> Iterator[Finding]:
     noise = noise_ms(situation) if p90 is None else min(noise_ms(situation), p90 - p50)
     if added < max(_ADDED * average, noise) or inside < p50 + _INSIDE * added:
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.SLOW_REQUESTS,
         under=situation,
         weight=1 - p50 / p99,
@@ -75,7 +75,7 @@ def _standing(situation: Situation) -> Wait | None:
     return wait
 
 
-def noise(picture: VariantPicture) -> Iterator[Finding]:
+def noise(picture: VariantPicture) -> Iterator[FoundCause]:
     """Other programs on the machine, by the time that they may explain."""
     measured = sum(len(each.runs) for each in picture.loads)
     disturbed = sum(each.disturbed for each in picture.loads)
@@ -85,7 +85,7 @@ def noise(picture: VariantPicture) -> Iterator[Finding]:
     has_tail = any(map(_tail, picture.loads))
     if share < _NOISE and not (is_often and (has_tail or not is_known)):
         return
-    yield Finding(
+    yield FoundCause(
         cause=Cause.NOISE,
         under=situation,
         weight=max(share, _NOISE),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.reports.budget import Budget
+from model_analyzer.reports.budget import OtherLimits
 from model_analyzer.results.ranking import Ranking, rank_across
 from tests.budget_cases import CASES, answer_at, limits_of
 from tests.unit.builders import (
@@ -30,7 +30,7 @@ def test_the_golden_answers_are_those_of_the_ranking(name: str) -> None:
     assert [answer_at(case, limit) for limit in limits_of(case)] == case["answers"]
 
 
-def budget(ranked: Ranking) -> Budget | None:
+def budget(ranked: Ranking) -> OtherLimits | None:
     return summary_page(ranked).parts[0].budget
 
 

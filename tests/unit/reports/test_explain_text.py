@@ -18,7 +18,7 @@ from model_analyzer.reports.explain_text import (
     explain_lines,
 )
 from model_analyzer.results.explain.confirmation import Confirmation
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import Situation
 from tests.drawn import NOT_DRAWN
@@ -167,7 +167,7 @@ def situation(measured: TrialRecord) -> Situation:
 
 def text_of(change: AdvisedChange, after: TrialRecord | Failure) -> str:
     faster = model(count=2, suffix="config_0")
-    finding = Finding(
+    finding = FoundCause(
         cause=Cause.TOO_FEW_INSTANCES,
         under=situation(observed(ONE, 8, 49, 20, queue=140)),
         weight=0.9,

@@ -14,7 +14,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.reports.breakdown import phases
 from model_analyzer.results.explain.situation import Situation
-from model_analyzer.results.time_parts import NOT_MEASURED, Part, TimeParts, time_parts
+from model_analyzer.results.time_parts import NOT_MEASURED, TimePart, TimeParts, time_parts
 from tests.unit.builders import measurement, record, variant
 from tests.unit.results.explain.observed import model, observed
 
@@ -46,8 +46,8 @@ def parts_of(of: ModelVariant, **values: Any) -> TimeParts:
 def test_parts_add_up_to_the_whole() -> None:
     known = parts_of(model(), **PLAIN)
 
-    assert known.parts[Part.QUEUE] == 2
-    assert known.parts[Part.OUTSIDE] == 2.5
+    assert known.parts[TimePart.QUEUE] == 2
+    assert known.parts[TimePart.OUTSIDE] == 2.5
     assert sum(known.parts.values()) == known.total == 10
 
 
@@ -60,12 +60,12 @@ def test_without_times_of_the_server_nothing_is_outside_the_model() -> None:
 def test_without_the_time_of_executing_the_rest_is_unknown() -> None:
     known = parts_of(model(), perf_latency_avg=10.0, perf_server_queue=2.0)
 
-    assert known.parts == {Part.QUEUE: 2}
+    assert known.parts == {TimePart.QUEUE: 2}
 
 
 def test_the_times_of_a_stream_are_those_of_its_tokens() -> None:
     assert parts_of(STREAM, **TOKENS).parts == {
-        Part.QUEUE: 2, Part.FIRST_TOKEN: 1, Part.FURTHER_TOKENS: 7
+        TimePart.QUEUE: 2, TimePart.FIRST_TOKEN: 1, TimePart.FURTHER_TOKENS: 7
     }  # fmt: skip
     assert parts_of(STREAM, **PLAIN).parts == {}
 
@@ -75,9 +75,9 @@ def test_an_ensemble_waits_in_the_queues_of_its_steps() -> None:
     parts = {name: {**PLAIN, "perf_server_compute_infer": 1.0} for name in ("first", "last")}
     known = parts_of(CHAIN, **{**PLAIN, "perf_server_queue": 0.0}, composing=parts)
 
-    assert (known.parts[Part.QUEUE], known.parts[Part.COMPUTE]) == (4, 2)
+    assert (known.parts[TimePart.QUEUE], known.parts[TimePart.COMPUTE]) == (4, 2)
     assert sum(known.parts.values()) == known.total
-    assert parts_of(CHAIN, **PLAIN).parts.keys().isdisjoint({Part.QUEUE, Part.OUTSIDE})
+    assert parts_of(CHAIN, **PLAIN).parts.keys().isdisjoint({TimePart.QUEUE, TimePart.OUTSIDE})
 
 
 def test_steps_at_the_same_time_need_the_times_of_each() -> None:

@@ -12,7 +12,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
 from model_analyzer.results.explain.confirmation import Confirmation, Effect, changed
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, Finding
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import failure, variant
@@ -28,7 +28,7 @@ def situation(record: TrialRecord) -> Situation:
 
 
 def confirmation_of(after: TrialRecord | Failure) -> Confirmation:
-    finding = Finding(
+    finding = FoundCause(
         cause=Cause.TOO_FEW_INSTANCES,
         under=situation(BEFORE),
         weight=0.9,

@@ -16,7 +16,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.explain.situation import Situation
-from model_analyzer.results.time_parts import Part
+from model_analyzer.results.time_parts import TimePart
 from tests.unit.builders import at_most, failure, goal, rank_one, record, variant
 from tests.unit.results.explain.observed import explained, model, names, observed
 
@@ -381,7 +381,7 @@ def test_a_part_inside_an_inner_ensemble_limits_it_although_its_queue_is_unknown
         "at concurrency 4, 1 instance of slow worked 99 % of the time, those of fast 33 %",
         "a request waits up to 78.0 ms for slow, of 120 ms",
     )
-    assert Part.OUTSIDE not in explanation.situation.times.parts
+    assert TimePart.OUTSIDE not in explanation.situation.times.parts
 
 
 def test_steps_at_the_same_time_are_not_added_up() -> None:
