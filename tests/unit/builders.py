@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +167,12 @@ def trial(
     return Trial(workloads=(work,), setup=setup or ServerSetup(), repetition=repetition)
 
 
+def joint(*trials: Trial) -> Trial:
+    """The models of these trials, measured together."""
+    works = tuple(work for each in trials for work in each.workloads)
+    return Trial(workloads=works, setup=trials[0].setup)
+
+
 def measurement(
     throughput: float | None = None,
     p99: float | None = None,
@@ -257,6 +263,11 @@ def goal(
 def record(of: ModelVariant, outcome: Measurement | Failure, **load: Any) -> TrialRecord:
     """A trial of a variant with its outcome; `load` is what `trial` takes."""
     return TrialRecord(trial=trial(of, **load), outcome=outcome)
+
+
+def joint_record(trials: Iterable[Trial], *values: Values) -> TrialRecord:
+    """Models that were measured together, with the values of each."""
+    return TrialRecord(trial=joint(*trials), outcome=together(*values))
 
 
 def ranking(

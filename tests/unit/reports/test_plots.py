@@ -12,8 +12,7 @@ import pytest
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
-from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
+from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.breakdown import (
     breakdown_of_variants,
     latency_breakdown,
@@ -34,10 +33,10 @@ from tests.unit.builders import (
     at_least,
     at_most,
     goal,
+    joint_record,
     measurement,
     ranking,
     record,
-    together,
     trial,
     variant,
 )
@@ -185,20 +184,14 @@ def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
 def of_two_models(*loads: tuple[int, int]) -> Ranking:
     """Two models measured together, with the concurrency of each; the more, the better."""
     records = [
-        TrialRecord(
-            trial=Trial(
-                workloads=tuple(
-                    Workload(
-                        variant=variant(f"{model}_config_0", model=model, max_batch_size=8),
-                        load=Load(kind=LoadKind.CONCURRENCY, value=value),
-                    )
-                    for model, value in zip(("a", "b"), load, strict=True)
-                ),
-                setup=ServerSetup(),
-            ),
-            outcome=together(
-                *({"perf_throughput": 10.0 * value, "perf_latency_p99": 5.5} for value in load)
-            ),
+        joint_record(
+            [
+                trial(
+                    variant(f"{model}_config_0", model=model, max_batch_size=8), concurrency=value
+                )
+                for model, value in zip(("a", "b"), load, strict=True)
+            ],
+            *({"perf_throughput": 10.0 * value, "perf_latency_p99": 5.5} for value in load),
         )
         for load in loads
     ]

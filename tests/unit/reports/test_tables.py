@@ -17,7 +17,7 @@ from model_analyzer.domain.loads import load_words, under
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup
 from model_analyzer.reports.explorer import explorer_of
 from model_analyzer.reports.markup import markdown_table
 from model_analyzer.reports.tables import (
@@ -35,12 +35,13 @@ from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,
     goal,
+    joint,
+    joint_record,
     measurement,
     objectives,
     one_round,
     ranking,
     record,
-    together,
     trial,
     variant,
 )
@@ -516,10 +517,9 @@ def test_a_request_rate_is_no_concurrency() -> None:
 
 def test_the_answer_has_the_constrained_metric_of_one_of_several_models() -> None:
     parts = [variant(f"{name}_config_default", model=name) for name in ("a", "b")]
-    joint = Trial(workloads=tuple(trial(part).workloads[0] for part in parts), setup=ServerSetup())
     values = [{"perf_throughput": 5.0, "perf_latency_p99": p99} for p99 in (4.5, 8.5)]
     by = Goal(models=(ModelGoal(), ModelGoal(constraints=at_most(perf_latency_p99=10))))
-    ranked = ranking(TrialRecord(trial=joint, outcome=together(*values)), by=by, model="a,b")
+    ranked = ranking(joint_record(map(trial, parts), *values), by=by, model="a,b")
 
     table = answer_table(ranked.results, by)
 
@@ -633,21 +633,19 @@ def test_the_table_shows_how_often_a_load_was_measured_and_met_the_constraints()
 
 
 def test_models_that_were_measured_together_have_a_line_each() -> None:
-    def joint(name: str, fast: float, slow: float, concurrency: int) -> TrialRecord:
-        works = [
+    def measured(name: str, fast: float, slow: float, concurrency: int) -> TrialRecord:
+        trials = [
             trial(
                 variant(f"{model}_config_{name}", model=model, max_batch_size=batch),
                 concurrency=concurrency,
-            ).workloads[0]
+            )
             for model, batch in (("a", 4), ("b", 8))
         ]
         values = [{"perf_throughput": rate, "perf_latency_p99": 5.0} for rate in (fast, slow)]
-        return TrialRecord(
-            trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=together(*values)
-        )
+        return joint_record(trials, *values)
 
     by = Goal(models=(ModelGoal(), ModelGoal()))
-    ranked = ranking(joint("default", 10, 20, 1), joint("0", 44, 16, 2), by=by, model="a,b")
+    ranked = ranking(measured("default", 10, 20, 1), measured("0", 44, 16, 2), by=by, model="a,b")
     table = summary_table(ranked.results, ranked)
     best, default = (dict(zip(table.headers, row, strict=True)) for row in table.rows)
     assert (
@@ -661,13 +659,14 @@ def test_models_that_were_measured_together_have_a_line_each() -> None:
 
 
 def test_the_load_of_each_of_several_models_has_its_name() -> None:
-    works = [
-        trial(variant(f"{name}_config_0", model=name), concurrency=load).workloads[0]
-        for name, load in (("a", 16), ("b", 70))
-    ]
-    joint = Trial(workloads=tuple(works), setup=ServerSetup())
-    assert under(joint) == "at concurrency 16 for a and at concurrency 70 for b"
-    assert load_words(joint) == "concurrency 16 for a, concurrency 70 for b"
+    both = joint(
+        *(
+            trial(variant(f"{name}_config_0", model=name), concurrency=load)
+            for name, load in (("a", 16), ("b", 70))
+        )
+    )
+    assert under(both) == "at concurrency 16 for a and at concurrency 70 for b"
+    assert load_words(both) == "concurrency 16 for a, concurrency 70 for b"
 
 
 def test_parts_have_the_order_in_which_they_are_called() -> None:

@@ -18,7 +18,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Doubt, Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
@@ -30,6 +30,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    joint_record,
     measurement,
     objectives,
     one_round,
@@ -37,7 +38,6 @@ from tests.unit.builders import (
     ranking,
     record,
     summary_page,
-    together,
     trial,
     variant,
 )
@@ -79,14 +79,12 @@ def concluded(ranked_by: Goal, *best: Measurement, chance: float, rival: str = "
 
 def models_together(*pairs: tuple[str, float, float]) -> Ranking:
     def measured(name: str, first: float, second: float) -> TrialRecord:
-        works = [
-            trial(variant(f"{model}_{name}", model=model), concurrency=load).workloads[0]
+        trials = [
+            trial(variant(f"{model}_{name}", model=model), concurrency=load)
             for model, load in (("a", 4), ("b", 8))
         ]
         values = [{"perf_throughput": rate, "perf_latency_p99": 12.5} for rate in (first, second)]
-        return TrialRecord(
-            trial=Trial(workloads=tuple(works), setup=ServerSetup()), outcome=together(*values)
-        )
+        return joint_record(trials, *values)
 
     by = Goal(models=(ModelGoal(constraints=at_most(perf_latency_p99=12)), ModelGoal(weighting=2)))
     return ranking(*(measured(*pair) for pair in pairs), model="a,b", by=by)
@@ -143,11 +141,9 @@ def rivals(throughput: float, p99: float, by: Goal | None = None) -> Ranking:
 def models_at_a_rate(*answered: float) -> Ranking:
     """Two models under 100 requests/s each."""
     load: dict[str, Any] = {"kind": LoadKind.REQUEST_RATE, "concurrency": 100}
-    works = [trial(variant(f"{m}_config_0", model=m), **load).workloads[0] for m in "ab"]
-    both = Trial(workloads=tuple(works), setup=ServerSetup())
-    outcome = together(*({"perf_throughput": each} for each in answered))
-    by = Goal(models=(ModelGoal(), ModelGoal()))
-    return ranking(TrialRecord(trial=both, outcome=outcome), model="a,b", by=by)
+    trials = [trial(variant(f"{m}_config_0", model=m), **load) for m in "ab"]
+    both = joint_record(trials, *({"perf_throughput": each} for each in answered))
+    return ranking(both, model="a,b", by=Goal(models=(ModelGoal(), ModelGoal())))
 
 
 CASES = {

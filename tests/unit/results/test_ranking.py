@@ -14,7 +14,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.slots import Lane
-from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
+from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.conditions import Conditions
@@ -25,13 +25,13 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    joint_record,
     measurement,
     objectives,
     one_round,
     rank_one,
     ranking,
     record,
-    together,
     trial,
     variant,
 )
@@ -194,13 +194,16 @@ def test_a_name_belongs_to_its_newest_content() -> None:
 
 def test_models_measured_together_are_ranked_under_their_joined_name() -> None:
     a, b = variant("a_config_0", model="a"), variant("b_config_0", model="b")
-    works = (*trial(a).workloads, *trial(b).workloads)
-    both = Trial(workloads=works, setup=ServerSetup())
-    outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
-    joined = Profile(records=(record(a, measurement(9)), TrialRecord(trial=both, outcome=outcome)))
-    ranked = rank_one(joined, "a,b", Goal(models=(ModelGoal(), ModelGoal())))
-    assert [item.trial for item in ranked.measured] == [both]
+    values = [{"perf_throughput": 1.0}, {"perf_throughput": 2.0}]
+    both = joint_record([trial(a), trial(b)], *values)
+    joined = Profile(records=(record(a, measurement(9)), both))
+    by = Goal(models=(ModelGoal(), ModelGoal()))
+    assert [item.trial for item in rank_one(joined, "a,b", by).measured] == [both.trial]
     assert [item.measurement for item in rank_one(joined, "a", goal()).measured] == [measurement(9)]
+    # in any order
+    (item,) = rank_one(joined, "b,a", by).measured
+    assert item.trial.models == "b,a"
+    assert [model.values for model in item.measurement.models] == values[::-1]
 
 
 def test_a_reverted_configuration_is_ranked_by_its_present_version() -> None:
@@ -308,16 +311,6 @@ def test_bases_that_do_not_fit_the_models_are_not_used() -> None:
     records = [record(SMALL, measurement(1), base=DEFAULT.identity)]
     ranked = rank_one(Profile(records=records, bases={"m": ("one", "too many")}), "m", goal())
     assert order(ranked) == ["m_config_0"]
-
-
-def test_models_measured_together_are_found_in_any_order() -> None:
-    a, b = variant("a_config_0", model="a"), variant("b_config_0", model="b")
-    both = Trial(workloads=(*trial(a).workloads, *trial(b).workloads), setup=ServerSetup())
-    outcome = together({"perf_throughput": 1.0}, {"perf_throughput": 2.0})
-    profile = Profile(records=(TrialRecord(trial=both, outcome=outcome),))
-    (item,) = rank_one(profile, "b,a", Goal(models=(ModelGoal(), ModelGoal()))).measured
-    assert item.trial.models == "b,a"
-    assert [model.values["perf_throughput"] for model in item.measurement.models] == [2, 1]
 
 
 def test_objectives_without_data_do_not_count_and_are_named() -> None:
