@@ -35,7 +35,7 @@ from model_analyzer.features.cluster.ray_slots import (
     start_slot,
 )
 from model_analyzer.features.cluster.slot_bench import slot_order
-from model_analyzer.features.cluster.slot_places import SlotRequest, plan_slots
+from model_analyzer.features.cluster.slot_places import plan_slots
 from model_analyzer.features.cluster.slot_worker import SlotFacts
 from model_analyzer.search.choose import choose
 
@@ -49,8 +49,8 @@ def main(address: str, config: str, slots: int) -> None:
     with connected(address):
         import ray
 
-        request = SlotRequest(slots=slots, per_host=slots)
-        places = plan_slots(cluster_nodes(), request).places
+        wanted = replace(job.settings.executor, slots=slots, per_host=slots)
+        places = plan_slots(cluster_nodes(), wanted).places
         with reserved(places, timeout_s=60) as group:
             actors = [start_slot(group, places, index) for index in range(slots)]
             try:

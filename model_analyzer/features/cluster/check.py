@@ -21,7 +21,6 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.cluster.child_environment import child_environment, user_environment
-from model_analyzer.features.cluster.cluster_bench import slot_request
 from model_analyzer.features.cluster.node_comparison import (
     INSTALLED_BY_RUN,
     ExaminedNode,
@@ -77,7 +76,7 @@ def check_cluster(job: Job, examine: Examine) -> NodeComparison:
     executor = job.settings.executor
     with connected(executor.address):
         nodes = cluster_nodes()
-        placement = plan_slots(nodes, slot_request(executor))
+        placement = plan_slots(nodes, executor)
         names = node_names(nodes)
         slots = Counter(place.node.id for place in placement.places)
         clocks = clocks_of([*slots], _ANSWER_S)

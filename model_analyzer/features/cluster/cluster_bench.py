@@ -33,7 +33,7 @@ from model_analyzer.features.cluster.ray_slots import (
     reserved,
 )
 from model_analyzer.features.cluster.slot_bench import slot_order
-from model_analyzer.features.cluster.slot_places import SlotPlace, SlotRequest, plan_slots
+from model_analyzer.features.cluster.slot_places import SlotPlace, plan_slots
 from model_analyzer.features.cluster.slot_worker import SlotFacts, disagreement, processors_remark
 from model_analyzer.runner.executors.several_slots import ClusterExecutor
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
@@ -84,7 +84,7 @@ def set_up_slots(
     """
     settings = job.settings
     stack.enter_context(connected(settings.executor.address))
-    places, group = _reserve(slot_request(settings.executor), stack)
+    places, group = _reserve(settings.executor, stack)
     order = slot_order(job, uuid.uuid4().hex)
     cluster = stack.enter_context(RayCluster(group, places, order))
     log.info("Starting %s: %s", counted(len(places), "slot"), ", ".join(cluster.names))
@@ -125,10 +125,12 @@ def set_up_slots(
     )
 
 
-def _reserve(request: SlotRequest, stack: ExitStack) -> tuple[Sequence[SlotPlace], PlacementGroup]:
+def _reserve(
+    settings: ExecutorSettings, stack: ExitStack
+) -> tuple[Sequence[SlotPlace], PlacementGroup]:
     """The places of the slots, and the group that reserves their resources."""
     while True:
-        placement = plan_slots(cluster_nodes(), request)
+        placement = plan_slots(cluster_nodes(), settings)
         if placement.problem:
             raise ClusterError(placement.problem)
         if placement.remark:
@@ -139,17 +141,6 @@ def _reserve(request: SlotRequest, stack: ExitStack) -> tuple[Sequence[SlotPlace
             log.warning("%s: choosing nodes again", error)
         else:
             return placement.places, group
-
-
-def slot_request(settings: ExecutorSettings) -> SlotRequest:
-    """The slots that the options ask for."""
-    return SlotRequest(
-        slots=settings.slots,
-        gpus=settings.gpus,
-        cpus=settings.cpus,
-        labels=dict(label.split("=", 1) for label in settings.labels),
-        per_host=settings.per_host,
-    )
 
 
 def sharing_nodes(

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from model_analyzer.domain.models import empty
+from model_analyzer.domain.settings import ExecutorSettings
 from model_analyzer.domain.words import counted, first_few
-from model_analyzer.errors import wrong
 
 SLOT_RESOURCE = "model_analyzer_slot"
 CPU, GPU = "CPU", "GPU"
@@ -42,42 +42,6 @@ class ClusterNode:
     @property
     def is_head(self) -> bool:
         return _HEAD in self.resources
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlotRequest:
-    """The slots that the user wants.
-
-    `slots` is None for as many as there are; `gpus` and `cpus` of a slot are None for all of the
-    node. `labels` choose nodes. Raises ConfigError for a value that makes no sense.
-    """
-
-    slots: int | None = None
-    gpus: float | None = None
-    cpus: int | None = None
-    labels: Mapping[str, str] = field(default_factory=empty)
-    per_host: int = 1
-
-    def __post_init__(self) -> None:
-        if self.gpus is not None and (self.gpus < 0 or self.gpus != int(self.gpus)):
-            raise wrong(
-                "--slot-gpus",
-                f"{self.gpus:g} is not a whole number: Ray does not isolate parts of a GPU; start"
-                " the nodes with MIG devices to measure on parts",
-            )
-        for option, number in (
-            ("--slots", self.slots),
-            ("--slot-cpus", self.cpus),
-            ("--slots-per-host", self.per_host),
-        ):
-            if number is not None and number < 1:
-                raise wrong(option, f"{number} is less than 1")
-
-    def __str__(self) -> str:
-        cpus = "all CPUs" if self.cpus is None else counted(self.cpus, "CPU")
-        gpus = "all GPUs" if self.gpus is None else counted(int(self.gpus), "GPU")
-        labels = "".join(f", {key}={value}" for key, value in self.labels.items())
-        return f"{cpus}, {gpus}{labels}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,27 +88,27 @@ class Placement:
         )
 
 
-def plan_slots(nodes: Sequence[ClusterNode], request: SlotRequest) -> Placement:
+def plan_slots(nodes: Sequence[ClusterNode], settings: ExecutorSettings) -> Placement:
     """Where slots go: one on each host before the second on any, and on the head's host last."""
-    rooms = _filled(nodes, request)
+    rooms = _filled(nodes, settings)
     count = sum(room.slots for room in rooms)
     problem = ""
-    if count < (request.slots or 1):
-        most = replace(request, per_host=max(request.per_host, request.slots or 1))
+    if count < (settings.slots or 1):
+        most = replace(settings, per_host=max(settings.per_host, settings.slots or 1))
         helps = sum(room.slots for room in _filled(nodes, most)) > count
-        problem = _lacking(count, rooms, request, per_host_helps=helps)
+        problem = _lacking(count, rooms, settings, per_host_helps=helps)
     taken: Counter[str] = Counter()
     for room in rooms:
         taken[room.node.host] += room.slots
     sharing = [
         room
         for room in rooms
-        if not room.slots and room.most and taken[room.node.host] >= request.per_host
+        if not room.slots and room.most and taken[room.node.host] >= settings.per_host
     ]
     return Placement(
         places=tuple(place for room in rooms for place in room.places()),
         without=tuple(
-            (room.node, _why_none(room, request, is_sharing=room in sharing))
+            (room.node, _why_none(room, settings, is_sharing=room in sharing))
             for room in rooms
             if not room.slots
         ),
@@ -163,30 +127,30 @@ def numbered(hosts: Iterable[str], sign: str) -> Sequence[str]:
     return names
 
 
-def _filled(nodes: Sequence[ClusterNode], request: SlotRequest) -> Sequence[_Room]:
+def _filled(nodes: Sequence[ClusterNode], settings: ExecutorSettings) -> Sequence[_Room]:
     """The nodes with their slots."""
     is_offered = any(node.is_alive and node.units(SLOT_RESOURCE) for node in nodes)
     rooms = [
-        _Room(node, request, is_offered=is_offered)
+        _Room(node, settings, is_offered=is_offered)
         for node in sorted(nodes, key=lambda node: (node.is_head, node.host, node.id))
     ]
-    for room in _in_turns(rooms, request):
+    for room in _in_turns(rooms, settings):
         room.slots += 1
     return rooms
 
 
-def _why_none(room: _Room, request: SlotRequest, *, is_sharing: bool) -> str:
+def _why_none(room: _Room, settings: ExecutorSettings, *, is_sharing: bool) -> str:
     if is_sharing:
-        return f"shares its host, which takes {request.per_host} (--slots-per-host)"
+        return f"shares its host, which takes {settings.per_host} (--slots-per-host)"
     return "is not needed (--slots)" if room.most else room.reason
 
 
 class _Room:
     """How many slots a node could have (`most`), why not more (`reason`), and how many it gets."""
 
-    def __init__(self, node: ClusterNode, request: SlotRequest, *, is_offered: bool) -> None:
+    def __init__(self, node: ClusterNode, settings: ExecutorSettings, *, is_offered: bool) -> None:
         self.node, self.slots = node, 0
-        self._request, self._is_offered = request, is_offered
+        self._settings, self._is_offered = settings, is_offered
         limits = list(self._limits())
         self.most, self.reason = min(limits, key=lambda limit: limit[0])
 
@@ -197,10 +161,11 @@ class _Room:
 
     def _limits(self) -> Iterator[tuple[int, str]]:
         """The most slots for several reasons, the most telling one first."""
-        node, request = self.node, self._request
+        node, settings = self.node, self._settings
         if not node.is_alive:
             yield 0, "is not alive"
-        for key, value in request.labels.items():
+        for label in settings.labels:
+            key, value = label.split("=", 1)
             own = node.labels.get(key)
             if own != value:
                 yield 0, f"has no label {key}" if own is None else f"has {key}={own}"
@@ -208,31 +173,31 @@ class _Room:
             units = node.units(SLOT_RESOURCE)
             yield units, f"offers {units} {SLOT_RESOURCE}"
         cpus, gpus = node.units(CPU), node.units(GPU)
-        if request.cpus is not None or not self._is_offered:
-            yield cpus // (request.cpus or 1), f"has {counted(cpus, 'CPU')}"
-        if request.gpus:
-            yield gpus // int(request.gpus), f"has {counted(gpus, 'GPU')}"
-        elif request.gpus is None and gpus:
+        if settings.cpus is not None or not self._is_offered:
+            yield cpus // (settings.cpus or 1), f"has {counted(cpus, 'CPU')}"
+        if settings.gpus:
+            yield gpus // settings.gpus, f"has {counted(gpus, 'GPU')}"
+        elif settings.gpus is None and gpus:
             yield gpus, f"has {counted(gpus, 'GPU')}"
-        yield request.per_host, f"takes {request.per_host} (--slots-per-host)"
+        yield settings.per_host, f"takes {settings.per_host} (--slots-per-host)"
 
     def _bundle(self) -> Mapping[str, float]:
-        request = self._request
-        cpus = request.cpus
+        settings = self._settings
+        cpus = settings.cpus
         if cpus is None:
             cpus = 0 if self._is_offered else self.node.units(CPU) // self.slots
-        gpus = self.node.units(GPU) // self.slots if request.gpus is None else int(request.gpus)
+        gpus = self.node.units(GPU) // self.slots if settings.gpus is None else settings.gpus
         amounts = {SLOT_RESOURCE: int(self._is_offered), CPU: cpus, GPU: gpus}
         return {name: float(amount) for name, amount in amounts.items() if amount}
 
 
-def _in_turns(rooms: Sequence[_Room], request: SlotRequest) -> Iterator[_Room]:
+def _in_turns(rooms: Sequence[_Room], settings: ExecutorSettings) -> Iterator[_Room]:
     """The rooms that get a slot, in the order of getting it."""
     hosts: dict[str, list[_Room]] = {}
     for room in rooms:
         hosts.setdefault(room.node.host, []).append(room)
-    left = request.slots
-    for _ in range(request.per_host):
+    left = settings.slots
+    for _ in range(settings.per_host):
         for on_host in hosts.values():
             free = [room for room in on_host if room.slots < room.most]
             if free and left != 0:
@@ -241,16 +206,24 @@ def _in_turns(rooms: Sequence[_Room], request: SlotRequest) -> Iterator[_Room]:
 
 
 def _lacking(
-    count: int, rooms: Sequence[_Room], request: SlotRequest, *, per_host_helps: bool
+    count: int, rooms: Sequence[_Room], settings: ExecutorSettings, *, per_host_helps: bool
 ) -> str:
     """Why there are too few slots, in one line."""
-    fits = f"only {count} of {request.slots} slots fit" if count else "no slot fits"
+    fits = f"only {count} of {settings.slots} slots fit" if count else "no slot fits"
     hosts: dict[str, str] = {}
     for room in rooms:
         hosts.setdefault(room.node.host, room.reason)
     there = [f"{host} {reason}" for host, reason in hosts.items()]
+    known = first_few(there, _MOST_REASONS) or "there is no node"
     return (
-        f"{fits}: a slot needs {request}; {first_few(there, _MOST_REASONS) or 'there is no node'};"
+        f"{fits}: a slot needs {_wanted(settings)}; {known};"
         f" change {'--slots-per-host, ' if per_host_helps else ''}--slots, --slot-gpus,"
         " --slot-cpus or --slot-label, or add nodes"
     )
+
+
+def _wanted(settings: ExecutorSettings) -> str:
+    """What a slot needs, in words."""
+    cpus = "all CPUs" if settings.cpus is None else counted(settings.cpus, "CPU")
+    gpus = "all GPUs" if settings.gpus is None else counted(settings.gpus, "GPU")
+    return ", ".join((cpus, gpus, *settings.labels))
