@@ -119,7 +119,7 @@ def real_run(config: Path, model: str, count: int) -> Iterator[Case]:
     settings = replace(settings, models=chosen)
     with ExitStack() as stack:
         bench = SlotBench(settings=settings, timings=Timings())(dict(os.environ), stack)
-        (subject,) = searched_subjects(settings, bench.facts)
+        (subject,) = searched_subjects(settings, bench.facts.facts)
         trials = list(BruteMode(subject, settings.search).listed().trials())
         cases = trials[:: max(len(trials) // count, 1)][:count]
         passes = [[measured(bench.runner.run(trial), trial) for trial in cases]]

@@ -31,8 +31,8 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
+from model_analyzer.reports.alternatives import Deployment
 from model_analyzer.reports.build import ReportOrigin, build_page
-from model_analyzer.reports.deployment import Deployment
 from model_analyzer.reports.html import render_summary
 from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import ModelAnswer, answer_of

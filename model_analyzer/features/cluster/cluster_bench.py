@@ -8,7 +8,6 @@ import logging
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,24 +51,6 @@ _RESERVE_S = 60.0
 _SHARE_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class SlotServers:
-    """The servers of all slots, as far as a run is concerned with them."""
-
-    cluster: RayCluster
-    count: int
-
-    @property
-    def description(self) -> str:
-        return f"{counted(self.count, 'slot')} of a Ray cluster"
-
-    def begin_stop(self) -> None:
-        """Slots end with their servers."""
-
-    def stop(self) -> None:
-        self.cluster.end()
-
-
 def set_up_slots(
     job: Job,
     devices: Devices,
@@ -111,7 +92,7 @@ def set_up_slots(
     )
     return Bench(
         serving=Serving(
-            server=SlotServers(cluster, len(places)),
+            server=cluster,
             version=first.server,
             gpus=gpus,
             machines=machines,

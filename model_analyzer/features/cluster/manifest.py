@@ -26,6 +26,7 @@ from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.features.cluster.run_objects import (
     CACHE_SIZE,
     DATA,
+    RAY_VERSION,
     Kind,
     RunDeployment,
     objects_of,
@@ -65,9 +66,11 @@ def cluster_manifest(
     yaml = parse_yaml(text, str(config_file))
     kind: Kind = "job" if form == "job" else "rayjob"
     options = GivenOptions(command_line=(), environment=(), yaml=yaml, cwd=Path(DATA))
-    if form == "helm-values" and not _is_ray(options):
+    if form == "helm-values" and _given(options, "executor") != ExecutorKind.RAY.value:
         kind = "job"
-    has_models = not (_is_remote(options) or _has_url(options))
+    repository = _given(options, "model_repository")
+    is_remote = _given(options, "triton_launch_mode") == LaunchMode.REMOTE.value
+    has_models = not (is_url(str(repository)) or (is_remote and not repository))
     resolved = _in_pod(options, kind, has_models=has_models)
     _refuse(resolved, text, config_file)
     run = _deployment(
@@ -90,19 +93,6 @@ def _given(options: GivenOptions, key: str) -> object:
         return None
     found = [entry.node.value for entry in root.entries if entry.key == key]
     return found[0] if found else None
-
-
-def _is_ray(options: GivenOptions) -> bool:
-    return _given(options, "executor") == ExecutorKind.RAY.value
-
-
-def _is_remote(options: GivenOptions) -> bool:
-    is_remote = _given(options, "triton_launch_mode") == LaunchMode.REMOTE.value
-    return is_remote and not _given(options, "model_repository")
-
-
-def _has_url(options: GivenOptions) -> bool:
-    return is_url(str(_given(options, "model_repository")))
 
 
 def _in_pod(options: GivenOptions, kind: Kind, *, has_models: bool) -> Resolved[ProfileSettings]:
@@ -207,7 +197,7 @@ def _to_do(run: RunDeployment, settings: ProfileSettings) -> Iterator[str]:
     yield f"Secret {run.name}-environment: optional; its keys become environment variables"
     if run.kind == "rayjob":
         yield (
-            f"rayVersion {run.ray_version}: must be the version of Ray in the image, which needs"
+            f"rayVersion {RAY_VERSION}: must be the version of Ray in the image, which needs"
             " ray[default]"
         )
     if run.kind == "rayjob" and settings.executor.slots is None:

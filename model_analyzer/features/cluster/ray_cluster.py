@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
 from model_analyzer.features.cluster.ray_slots import (
     answer,
@@ -40,7 +41,7 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 
 class RayCluster:
     """The slots at `places`, whose resources the `group` reserves. A context manager: leaving it
-    ends the slots.
+    ends the slots. For a run, they are its server (see `EndingServer`), too.
     """
 
     def __init__(
@@ -65,7 +66,11 @@ class RayCluster:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.end()
+        self.stop()
+
+    @property
+    def description(self) -> str:
+        return f"{counted(len(self._places), 'slot')} of a Ray cluster"
 
     @property
     def names(self) -> Sequence[str]:
@@ -120,7 +125,10 @@ class RayCluster:
         """
         self._nodes = nodes
 
-    def end(self) -> None:
+    def begin_stop(self) -> None:
+        """Slots end with their servers."""
+
+    def stop(self) -> None:
         """Ends all slots and their servers: those in the middle of something at once."""
         actors, self._actors = self._actors, {}
         endings = [actor.end.remote() for slot, actor in actors.items() if self._is_idle(slot)]
@@ -164,7 +172,7 @@ class RayCluster:
         return outcome
 
     def is_reachable(self, slot: str) -> bool:
-        return is_answering(self._places[self._index[slot]].node, _REACH_S)
+        return is_answering(self._places[self._index[slot]].node.id, _REACH_S)
 
     def _prepare(self, slot: str) -> Hashable:
         self._actors[slot] = start_slot(self._group, self._places, self._index[slot])

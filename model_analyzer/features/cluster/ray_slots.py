@@ -116,24 +116,6 @@ def cluster_nodes() -> tuple[ClusterNode, ...]:
     )
 
 
-def is_answering(node: ClusterNode, timeout_s: float) -> bool:
-    """Whether a node runs something for us within this time."""
-    ray = require_ray()
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    here = NodeAffinitySchedulingStrategy(node_id=node.id, soft=False)
-    ticket = ray.remote(_pong).options(num_cpus=0, scheduling_strategy=here).remote()
-    ready, _ = ray.wait([ticket], num_returns=1, timeout=timeout_s)
-    try:
-        return bool(ready) and ray.get(ticket) is True
-    except ray.exceptions.RayError:
-        return False
-
-
-def _pong() -> bool:
-    return True
-
-
 Question = Callable[[], Any]
 
 
@@ -176,6 +158,11 @@ def ask_nodes(questions: Mapping[str, Question], timeout_s: float) -> Mapping[st
         except (ray.exceptions.RayError, ModelAnalyzerError) as error:
             answers[node] = NoAnswer(_lines(error)[0])
     return answers
+
+
+def is_answering(node: str, timeout_s: float) -> bool:
+    """Whether the node with this id runs something for us within this time."""
+    return not isinstance(ask_nodes({node: time.time}, timeout_s)[node], NoAnswer)
 
 
 def _lines(error: Exception) -> Sequence[str]:

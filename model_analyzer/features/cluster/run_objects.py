@@ -19,14 +19,17 @@ _USER = 1000
 _GRACE_S = 120
 _TMP = CACHE_SIZE = "16Gi"
 
+# What the user fills in, or the chart takes as a value: the size of the claim for checkpoints, the
+# memory that Python models share, how often a failed run starts again, and the version of Ray.
+_CLAIM, _SHARED, _RETRIES, RAY_VERSION = "10Gi", "4Gi", 6, "2.60.0"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDeployment:
     """A run on Kubernetes.
 
     `config` is the text of the YAML file. `gpus` and `cpus` are those of each measuring pod; cpus
-    is 0 for no limit. `models_claim` is "" if no volume has the model repository. `storage_class`
-    is "" for that of the cluster. `retries` is the number of times that a failed run starts again.
+    is 0 for no limit. `models_claim` is "" if no volume has the model repository.
     """
 
     kind: Kind
@@ -36,12 +39,7 @@ class RunDeployment:
     workers: int
     gpus: int
     cpus: int
-    models_claim: str = "model-repository"
-    size: str = "10Gi"
-    storage_class: str = ""
-    shared_memory: str = "4Gi"
-    retries: int = 6
-    ray_version: str = "2.60.0"
+    models_claim: str
 
 
 def profile_flags(kind: Kind, *, has_models: bool) -> tuple[tuple[str, str], ...]:
@@ -64,14 +62,14 @@ def values_of(run: RunDeployment) -> Object:
         "kind": run.kind,
         "name": run.name,
         "image": run.image,
-        "rayVersion": run.ray_version,
+        "rayVersion": RAY_VERSION,
         "workers": run.workers,
         "gpus": run.gpus,
         "cpus": run.cpus,
         "modelsClaim": run.models_claim,
-        "checkpoints": {"size": run.size, "storageClass": run.storage_class},
-        "sharedMemory": run.shared_memory,
-        "backoffLimit": run.retries,
+        "checkpoints": {"size": _CLAIM, "storageClass": ""},
+        "sharedMemory": _SHARED,
+        "backoffLimit": _RETRIES,
         "config": run.config,
     }
 
@@ -87,13 +85,11 @@ def objects_of(run: RunDeployment) -> Iterator[Object]:
         "apiVersion": "v1", "kind": "ConfigMap", "metadata": meta,
         "data": {"config.yaml": run.config},
     }  # fmt: skip
-    storage = {"storageClassName": run.storage_class} if run.storage_class else {}
     yield {
         "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta,
         "spec": {
             "accessModes": ["ReadWriteOnce"],
-            **storage,
-            "resources": {"requests": {"storage": run.size}},
+            "resources": {"requests": {"storage": _CLAIM}},
         },
     }  # fmt: skip
     yield _ray_job(run) if run.kind == "rayjob" else _job(run)
@@ -115,7 +111,7 @@ def _job(run: RunDeployment) -> Object:
         "kind": "Job",
         "metadata": _meta(run),
         "spec": {
-            "backoffLimit": run.retries,
+            "backoffLimit": _RETRIES,
             "podFailurePolicy": {
                 "rules": [
                     {
@@ -146,11 +142,11 @@ def _ray_job(run: RunDeployment) -> Object:
         "metadata": _meta(run),
         "spec": {
             "entrypoint": " ".join(_command(run)),
-            "backoffLimit": run.retries,
+            "backoffLimit": _RETRIES,
             "shutdownAfterJobFinishes": True,
             "submitterPodTemplate": _template(run, "submitter", {"name": "ray-job-submitter"}),
             "rayClusterSpec": {
-                "rayVersion": run.ray_version,
+                "rayVersion": RAY_VERSION,
                 "headGroupSpec": {
                     "rayStartParams": {"dashboard-host": "0.0.0.0", **start},
                     "template": _template(run, "driver", head, has_data=True),
@@ -251,7 +247,7 @@ def _volumes(run: RunDeployment, *, has_data: bool) -> list[Object]:
         {"name": "data", "persistentVolumeClaim": {"claimName": run.name}},
         {"name": "config", "configMap": {"name": run.name}},
     ]
-    memory = {"medium": "Memory", "sizeLimit": run.shared_memory}
+    memory = {"medium": "Memory", "sizeLimit": _SHARED}
     return [
         {"name": "tmp", "emptyDir": {"sizeLimit": _TMP}},
         {"name": "cache", "emptyDir": {"sizeLimit": CACHE_SIZE}},

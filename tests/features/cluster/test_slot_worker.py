@@ -92,10 +92,11 @@ class Recorder:
         return failure()
 
 
-def built(runner: Any, *gpus: str, journal: Any = None) -> BuiltRunner:
+def built(runner: Any, *gpus: str, journal: Notes | None = None) -> BuiltRunner:
     devices = tuple(Device(uuid=uuid, name="H100", memory=1.0) for uuid in gpus)
     facts = ready(HOST, machine=Machine(host=HOST, devices=devices))
-    return BuiltRunner(runner=runner, journal=journal or Notes(), facts=facts)
+    notes: Any = journal or Notes()
+    return BuiltRunner(runner=runner, journal=notes, facts=facts)
 
 
 def order(build: Callable[[Mapping[str, str], ExitStack], BuiltRunner], run="run") -> SlotOrder:
