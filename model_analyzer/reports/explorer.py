@@ -23,14 +23,12 @@ from model_analyzer.reports.swept import is_swept, parameter_name
 from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
     BATCH_SIZE,
-    INSTANCE_GROUP,
     LOADS,
-    MAX_BATCH_SIZE,
     NAME,
     REQUESTS,
+    SETTINGS,
     Cell,
     Column,
-    dynamic_batching,
     fewest_requests,
     metric_over_all,
     reports_gpus,
@@ -99,12 +97,9 @@ class Explorer:
         """The keys of all columns as they are shown: the name, what was measured, the load, the
         settings. Without the name, the load is first, since it names the rows.
         """
-        ranks = {column.key: self._rank_of_own(column) for column in self.own}
+        ranks = {each.key: 0 if each.key in (NAME.key, _HARDWARE) else 4 for each in self.own}
         ranks |= {column.key: self._rank(column) for column in self.columns}
         return sorted(ranks, key=ranks.__getitem__)
-
-    def _rank_of_own(self, column: Column[VariantResult]) -> int:
-        return 0 if column.key in (NAME.key, _HARDWARE) else 4
 
     def _rank(self, column: Column[MeasuredTrial]) -> int:
         if column.key in _LOAD_KEYS:
@@ -391,25 +386,23 @@ def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
     columns = (
         replace(REQUESTS, value=lambda item: fewest_requests(item.measurement)),
         Column(key="noise", name="Noise (±\u00a0%)", value=noise, is_number=True, digits=3),
-        Column(key="remarks", name="Remarks", value=_remarks, is_usual=False),
+        Column(
+            key="remarks",
+            name="Remarks",
+            value=lambda item: " ".join(item.measurement.remarks) or None,
+            is_usual=False,
+        ),
     )
     filled = [_filled(column, items) for column in columns]
     return [(column, cells) for column, cells in filled if any(cell is not None for cell in cells)]
-
-
-def _remarks(item: MeasuredTrial) -> Cell:
-    return " ".join(item.measurement.remarks) or None
 
 
 def _variants(
     results: Sequence[VariantResult],
 ) -> tuple[tuple[Column[VariantResult], ...], tuple[tuple[Cell, ...], ...]]:
     """The columns about variants, and their cells for each variant."""
-    at_best = (
-        replace(INSTANCE_GROUP, key="instances").renamed("Instances"),
-        MAX_BATCH_SIZE.renamed("Max batch size"),
-        dynamic_batching("on", "off").renamed("Dynamic batching"),
-    )
+    instances, *others = SETTINGS
+    at_best = (replace(instances, key="instances"), *others)
     own = [NAME, *(column.adapted(attrgetter("best")) for column in at_best)]
     parameters = dict(zip(map(id, results), _other_parameters(results), strict=True))
     names = dict.fromkeys(name for row in parameters.values() for name in row)

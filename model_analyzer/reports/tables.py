@@ -34,12 +34,12 @@ from model_analyzer.results.columns import (
     MAX_BATCH_SIZE,
     NAME,
     REQUESTS,
+    SETTINGS,
     Cell,
     Column,
     Mark,
     backend_parameter,
     data_text,
-    dynamic_batching,
     joined,
     metric_column,
     metric_of_each,
@@ -329,12 +329,7 @@ def summary_table(
 
     others = _goal_tags(results, goal, (*_IN_SUMMARY, *tokens))
     first = [metric(tag) for tag in _wishes_first(results, goal, (*tokens, *_IN_ANSWER, *others))]
-    at_best = [
-        _LOAD,
-        _on_lines(INSTANCE_GROUP.renamed("Instances")),
-        _on_lines(MAX_BATCH_SIZE.renamed("Max batch size")),
-        _on_lines(dynamic_batching("on", "off").renamed("Dynamic batching")),
-    ]
+    at_best = (_LOAD, *map(_on_lines, SETTINGS))
     settings = [*(column.adapted(_best) for column in at_best), *_swept(results)]
     resources = []
     if _has_ram(results):

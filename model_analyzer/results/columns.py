@@ -207,17 +207,6 @@ MAX_BATCH_SIZE = Column[MeasuredTrial](
 )
 
 
-def dynamic_batching(enabled: str, disabled: str) -> Column[MeasuredTrial]:
-    """Whether each served model uses dynamic batching, in the given words."""
-    return Column(
-        key="dynamic_batching",
-        name="Dynamic Batching",
-        value=lambda item: joined(
-            enabled if part.has_dynamic_batching else disabled for part in _served(item)
-        ),
-    )
-
-
 def _instances(item: MeasuredTrial) -> Cell:
     texts = (instances_text(work.variant, gpus=item.trial.gpus) for work in item.trial.workloads)
     return joined(texts)
@@ -225,6 +214,19 @@ def _instances(item: MeasuredTrial) -> Cell:
 
 INSTANCE_GROUP = Column[MeasuredTrial](
     key="instance_group", name="Instance Group", value=_instances
+)
+
+# What a search varies.
+SETTINGS = (
+    INSTANCE_GROUP.renamed("Instances"),
+    MAX_BATCH_SIZE.renamed("Max batch size"),
+    Column[MeasuredTrial](
+        key="dynamic_batching",
+        name="Dynamic batching",
+        value=lambda item: joined(
+            "on" if part.has_dynamic_batching else "off" for part in _served(item)
+        ),
+    ),
 )
 
 

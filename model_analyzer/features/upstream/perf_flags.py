@@ -14,8 +14,8 @@ integer; a user's setting is a text.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from model_analyzer.domain.flags import (
@@ -219,45 +219,36 @@ def given_in_no_key(flags: Flags) -> Flags:
     return {_COUNT: count} if isinstance(count, str) else {}
 
 
-@dataclass(slots=True)
-class _Uses:
-    """The values of a flag in the measurements of a model, as far as upstream stored them."""
-
-    is_absent: bool = False
-    values: set[int] = field(default_factory=set)
-
-
 class UserWindows:
     """The windows that users set for each model: the smallest ones in the checkpoint."""
 
     def __init__(self) -> None:
-        self._uses: dict[tuple[str, str], _Uses] = {}
+        # the values of a flag in the measurements of a model; None where it is absent
+        self._uses = defaultdict[tuple[str, str], set[int | None]](set)
 
     def see(self, model: str, flags: Flags, *, is_first: bool) -> None:
         """Adds a measurement; `is_first` means the first one of its variants."""
         for name in _DEFAULTS:
             value = flags.get(name)
             number = _number(value)
-            uses = self._uses.setdefault((model, name), _Uses())
-            if value is None:
-                uses.is_absent |= is_first or name != _COUNT
-            elif number is not None and (isinstance(value, str) or name != _COUNT):
-                uses.values.add(number)
+            is_of_user = is_first if value is None else isinstance(value, str)
+            if (value is None or number is not None) and (is_of_user or name != _COUNT):
+                self._uses[model, name].add(number)
 
     def split(self, model: str, flags: Flags) -> tuple[Flags, Flags]:
         """The flags with the user's windows, and the windows that upstream enlarged."""
         original, raised = dict(flags), {}
         for name, default in _DEFAULTS.items():
             uses = self._uses[model, name]
-            smallest = min(uses.values, default=None)
+            smallest = min((use for use in uses if use is not None), default=None)
             value = _number(flags.get(name))
             if name not in flags:
-                if smallest is not None and not uses.is_absent:
+                if smallest is not None and None not in uses:
                     original[name] = str(smallest)
                 continue
             if value is None:
                 continue
-            is_over_default = uses.is_absent and value > default
+            is_over_default = None in uses and value > default
             if smallest is None or is_over_default:
                 del original[name]
             elif value > smallest:
