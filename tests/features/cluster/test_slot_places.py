@@ -18,7 +18,8 @@ from model_analyzer.features.cluster.slot_places import (
 )
 from tests.unit.builders import settings
 
-H100 = {"ray.io/accelerator-type": "H100"}
+TYPE = "ray.io/accelerator-type"
+H100 = {TYPE: "H100"}
 
 
 def asked(**changes: Any) -> ExecutorSettings:
@@ -64,29 +65,6 @@ def test_by_default_each_host_is_one_slot_with_all_that_it_has() -> None:
     assert strategy(places) == "STRICT_SPREAD"
 
 
-def test_a_slot_reserves_what_the_user_wants() -> None:
-    nodes = [node("a", gpus=4), node("b", gpus=1)]
-
-    assert placed(place_slots(nodes, asked(gpus=2, cpus=3))) == [("a", {"CPU": 3, "GPU": 2})]
-    assert placed(place_slots(nodes, asked(gpus=0))) == [("a", {"CPU": 8}), ("b", {"CPU": 8})]
-
-
-def test_labels_choose_nodes() -> None:
-    nodes = [node("a", labels=H100), node("b", labels={"ray.io/accelerator-type": "L4"})]
-
-    assert [
-        place.node.host
-        for place in place_slots(nodes, asked(labels=("ray.io/accelerator-type=H100",)))
-    ] == ["a"]
-
-
-def test_the_host_of_the_head_comes_last() -> None:
-    nodes = [node("a", is_head=True), node("c"), node("b")]
-
-    assert [p.node.host for p in place_slots(nodes, asked(slots=2))] == ["b", "c"]
-    assert [p.node.host for p in place_slots(nodes, asked())] == ["b", "c", "a"]
-
-
 def test_several_nodes_on_a_host_have_one_slot_together() -> None:
     nodes = [node("a", id="1"), node("a", id="2")]
 
@@ -104,55 +82,62 @@ def test_slots_on_one_node_share_it_equally() -> None:
     assert strategy(places) == "SPREAD"
 
 
-def test_no_more_slots_on_a_host_than_it_has_gpus() -> None:
-    places = place_slots([node("a", gpus=1)], asked(per_host=2))
-
-    assert placed(places) == [("a", {"CPU": 8, "GPU": 1})]
-
-
-def test_each_host_gets_a_slot_before_any_gets_a_second() -> None:
-    nodes = [node("a"), node("b")]
-
-    places = place_slots(nodes, asked(slots=3, per_host=2))
-
-    assert placed(places) == [("a", {"CPU": 4}), ("a", {"CPU": 4}), ("b", {"CPU": 8})]
+SLOT = "model_analyzer_slot"
+OFFERING = [node("a", slots=1, gpus=1), node("b", gpus=1), node("c", cpus=0, slots=2)]
+LABELED = [node("a", labels=H100), node("b", labels={TYPE: "L4"})]
+HEAD = [node("a", is_head=True), node("c"), node("b")]
 
 
-def test_where_nodes_offer_slots_only_these_have_them() -> None:
-    nodes = [node("a", slots=1, gpus=1), node("b", gpus=1), node("c", cpus=0, slots=2)]
-
-    assert placed(place_slots(nodes, asked())) == [
-        ("a", {"model_analyzer_slot": 1, "GPU": 1}),
-        ("c", {"model_analyzer_slot": 1}),
+@pytest.mark.parametrize(
+    ("nodes", "options", "places"),
+    [
+        # each slot reserves what the user wants
+        ([node("a", gpus=4), node("b", gpus=1)], {"gpus": 2, "cpus": 3}, [("a", 3, 2)]),
+        ([node("a", gpus=4), node("b", gpus=1)], {"gpus": 0}, [("a", 8, 0), ("b", 8, 0)]),
+        (LABELED, {"labels": (f"{TYPE}=H100",)}, [("a", 8, 0)]),
+        # the host of the head comes last
+        (HEAD, {"slots": 2}, [("b", 8, 0), ("c", 8, 0)]),
+        (HEAD, {}, [("b", 8, 0), ("c", 8, 0), ("a", 8, 0)]),
+        # no more slots on a host than it has GPUs
+        ([node("a", gpus=1)], {"per_host": 2}, [("a", 8, 1)]),
+        # each host gets a slot before any gets a second
+        (
+            [node("a"), node("b")],
+            {"slots": 3, "per_host": 2},
+            [("a", 4, 0), ("a", 4, 0), ("b", 8, 0)],
+        ),
+        ([node("a", slots=1, is_alive=False), node("b")], {}, [("b", 8, 0)]),
+        ([node("a", gpus=0.5)], {}, [("a", 8, 0)]),
+        # where nodes offer slots, only these have them
+        (OFFERING, {}, [("a", 0, 1, 1), ("c", 0, 0, 1)]),
+        (OFFERING[2:], {"per_host": 3}, [("c", 0, 0, 1), ("c", 0, 0, 1)]),
+        (OFFERING, {"cpus": 2}, [("a", 2, 1, 1)]),
+    ],
+)
+def test_slots_have_places(
+    nodes: list[ClusterNode], options: Any, places: list[tuple[str, int]]
+) -> None:
+    """Each with its host, and the CPUs, GPUs and units that it reserves there."""
+    expected = [
+        (host, {key: n for key, n in zip(("CPU", "GPU", SLOT), units, strict=False) if n})
+        for host, *units in places
     ]
-    assert (
-        placed(place_slots(nodes[2:], asked(per_host=3))) == [("c", {"model_analyzer_slot": 1})] * 2
-    )
-    assert placed(place_slots(nodes, asked(cpus=2))) == [
-        ("a", {"model_analyzer_slot": 1, "CPU": 2, "GPU": 1}),
-    ]
-
-
-def test_a_dead_node_offers_nothing() -> None:
-    nodes = [node("a", slots=1, is_alive=False), node("b")]
-
-    assert placed(place_slots(nodes, asked())) == [("b", {"CPU": 8})]
+    assert placed(place_slots(nodes, asked(**options))) == expected
 
 
 def test_a_part_of_a_gpu_that_a_node_offers_is_no_gpu() -> None:
-    assert placed(place_slots([node("a", gpus=0.5)], asked())) == [("a", {"CPU": 8})]
     assert "a has 0 GPUs" in refusal([node("a", gpus=0.5)], gpus=1)
 
 
 def test_where_nothing_fits_the_error_says_what_is_asked_and_what_is_there() -> None:
     nodes = [
         node("a", gpus=1, labels=H100),
-        node("b", gpus=2, labels={"ray.io/accelerator-type": "L4"}),
+        node("b", gpus=2, labels={TYPE: "L4"}),
         node("c", gpus=2),
         node("d", gpus=2, labels=H100, is_alive=False),
     ]
 
-    assert refusal(nodes, gpus=2, labels=("ray.io/accelerator-type=H100",)) == (
+    assert refusal(nodes, gpus=2, labels=(f"{TYPE}=H100",)) == (
         "no slot fits: a slot needs all CPUs, 2 GPUs, ray.io/accelerator-type=H100; a has 1 GPU,"
         " b has ray.io/accelerator-type=L4, c has no label ray.io/accelerator-type, d is not"
         " alive; change --slots, --slot-gpus, --slot-cpus or --slot-label, or add nodes"
