@@ -88,7 +88,9 @@ class Recommendations:
         for answer, apart in told_apart(answers):
             changes = None
             if not _without_original(answer.ranking, self.originals):
-                changes = configuration_difference(answer.ranking, self.originals, apart=apart)
+                changes = configuration_difference(
+                    answer.best, answer.ranking, self.originals, apart=apart
+                )
             text = self._manifest(answer, throughput)
             yield from write_best(target, answer, changes, apart=apart)
             parts = (*places_of(answer.ranking), answer.ranking.model)
@@ -213,7 +215,7 @@ def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
             f"{', '.join(unknown)}: the configuration in the model repository was not measured,"
             " so a diff is not possible: use --format pbtxt"
         )
-    text = configuration_difference(answer.ranking, originals)
+    text = configuration_difference(answer.best, answer.ranking, originals)
     return f"{head_of(answer)}{text}\n" if text else ""
 
 

@@ -160,7 +160,7 @@ def deliver(
     remarks: list[str] = []
     for answer, apart in told_apart(answers.answers):
         originals = answers.deploying.originals
-        difference = configuration_difference(answer.ranking, originals, apart=apart)
+        difference = configuration_difference(answer.best, answer.ranking, originals, apart=apart)
         written = write_best(directory, answer, difference, "best", apart=apart)
         deployable |= dict.fromkeys(written)
         remarks += apart.values()

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from model_analyzer.app.delivery.files import (
     configuration_difference,
-    difference_of,
     head_of,
     is_of_openai,
     masked_configurations,
@@ -93,13 +92,13 @@ class Deploying:
             configuration=head_of(answer) + masked_configurations(answer.best)
             if answer.best
             else "",
-            difference=configuration_difference(ranking, self.originals, masks=True),
+            difference=configuration_difference(answer.best, ranking, self.originals, masks=True),
             command=self.command(answer),
             start=shlex.join(self._words(ranking)) if self._is_named(ranking) else "",
             configurations=tuple(
                 (
                     masked_configurations(result),
-                    difference_of(result, ranking, self.originals, masks=True),
+                    configuration_difference(result, ranking, self.originals, masks=True),
                 )
                 for result in ranking.results[:_MOST_CONFIGURATIONS]
             ),

@@ -89,33 +89,21 @@ def originals_of(profile: Profile) -> Mapping[str, ModelConfig]:
 
 
 def configuration_difference(
+    result: VariantResult | None,
     ranking: Ranking,
     originals: Mapping[str, ModelConfig],
     *,
     masks: bool = False,
     apart: Collection[str] = (),
 ) -> str:
-    """Unified diffs from the original config.pbtxt files to the recommended ones.
+    """Unified diffs from the original config.pbtxt files to those of a result of the ranking; "" if
+    there is none.
 
     `originals` are the configurations in the model repository, by model. With `masks`, secrets in
     parameters are masked, for report pages. `apart` as in `write_best`.
     """
-    if not ranking.results:
-        return ""
-    return difference_of(ranking.results[0], ranking, originals, masks=masks, apart=apart)
-
-
-def difference_of(
-    result: VariantResult,
-    ranking: Ranking,
-    originals: Mapping[str, ModelConfig],
-    *,
-    masks: bool = False,
-    apart: Collection[str] = (),
-) -> str:
-    """The same for a result of the ranking."""
     shown: Callable[[ModelConfig], ModelConfig] = masked_values if masks else dict
-    if ranking.is_across_models:
+    if result is None or ranking.is_across_models:
         return ""
     lines: list[str] = []
     for variant in parts_of(result):

@@ -102,7 +102,9 @@ def write_all(target: Path, *records: TrialRecord) -> tuple[dict[str, int], list
     models = dict.fromkeys(each.trial.workloads[0].variant.model for each in records)
     every = [rank(Profile(records=records), model, goal()) for model in models]
     for answer, apart in told_apart([answer_of(each) for (each,) in every]):
-        difference = configuration_difference(answer.ranking, {"part": {}}, apart=apart)
+        difference = configuration_difference(
+            answer.best, answer.ranking, {"part": {}}, apart=apart
+        )
         write_best(directory, answer, difference, "best", apart=apart)
         remarks += apart.values()
         assert all(f"+++ best/{answer.ranking.model}/{part}/" in difference for part in apart)
