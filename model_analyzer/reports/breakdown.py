@@ -16,6 +16,7 @@ from model_analyzer.reports.plots import (
     NO_ROW,
     Chart,
     Places,
+    by_kind,
     evenly,
     load_order,
     vega_lite,
@@ -200,13 +201,8 @@ def _bar_axis(names: Sequence[str], most_lines: int, *, horizontal: bool) -> dic
 def _colour(shown: Collection[str]) -> dict[str, Any]:
     """The colours of the phases, with a legend of those that are shown."""
     present = [phase for phase in _COLOURS if phase in shown]
-    return {
-        "field": "phase",
-        "type": "nominal",
-        "sort": present,
-        "scale": {"domain": present, "range": [_COLOURS[phase] for phase in present]},
-        "legend": {"title": None, "orient": "bottom"},
-    }
+    colours = [_COLOURS[phase] for phase in present]
+    return {**by_kind("phase", present, colours), "sort": present}
 
 
 def _broken(name: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -515,20 +516,15 @@ def line_layers(
 ) -> list[dict[str, Any]]:
     """The layers with a line and points for each variant."""
     names = [result.telling_name for result in results]
-    colours = iter(_COLOURS * (len(names) // len(_COLOURS) + 1))
-    scale = {
-        "domain": names,
-        "range": [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results],
-    }
-    legend: dict[str, Any] = {"title": None, "orient": "bottom"}
+    colours = cycle(_COLOURS)
+    shades = [_DEFAULT_COLOUR if result.is_default else next(colours) for result in results]
+    legend: dict[str, Any] = {}
     if max(map(len, ",".join(names).split(",")), default=0) > _LONG:
         legend["columns"] = 1
     if any("," in name for name in names):
         # one line of text per model
         legend |= {"labelExpr": "split(datum.label, ',')", "rowPadding": 6}
-    colour = {
-        "field": "variant", "type": "nominal", "scale": scale, "sort": names, "legend": legend,
-    }  # fmt: skip
+    colour = {**by_kind("variant", names, shades, **legend), "sort": names}
     return [
         {
             "mark": {"type": "line", "strokeWidth": 2, "interpolate": "linear"},
@@ -556,6 +552,20 @@ def line_layers(
             "encoding": {"x": x, "y": y, "color": colour},
         },
     ]
+
+
+def by_kind(
+    field: str, names: Sequence[str], looks: Sequence[str], **legend: Any
+) -> dict[str, Any]:
+    """What tells kinds of points apart: a colour or a shape (`looks`) for each of the names, with a
+    legend below the chart.
+    """
+    return {
+        "field": field,
+        "type": "nominal",
+        "scale": {"domain": names, "range": looks},
+        "legend": {"title": None, "orient": "bottom", **legend},
+    }
 
 
 def mark_layers(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.plots import (
     Chart,
     better_places,
+    by_kind,
     limit_layers,
     plots_over_latency,
     vega_lite,
@@ -127,15 +128,10 @@ def _dumbbell_layers(x: dict[str, Any], title: str) -> list[dict[str, Any]]:
         "axis": {"title": None, "grid": True, "labelLimit": _LONGEST_LABEL},
     }
     verdicts = [each.value for each in _LOOKS]
-    colours, shapes = zip(*_LOOKS.values(), strict=True)
-    legend = {"title": None, "orient": "bottom", "columns": 4}
-    colour = {
-        "field": "verdict",
-        "type": "nominal",
-        "scale": {"domain": verdicts, "range": colours},
-        "legend": legend,
-    }
-    shape = {**colour, "scale": {"domain": verdicts, "range": shapes}}
+    colour, shape = (
+        by_kind("verdict", verdicts, looks, columns=4)
+        for looks in zip(*_LOOKS.values(), strict=True)
+    )
     start = {"field": "start", **x, "axis": {"title": title, "tickCount": 10}}
     solid = {"type": "rule", "strokeDash": [1, 0]}
     return [
@@ -225,15 +221,8 @@ def _front_values(
 
 
 def _front_layers(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
-    names, colours = list(_SIDE_COLOURS), list(_SIDE_COLOURS.values())
-    legend = {"title": None, "orient": "bottom"}
-    colour = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": names, "range": colours},
-        "legend": legend,
-    }
-    shape = {**colour, "scale": {"domain": names, "range": ["circle", "square"]}}
+    looks = [*_SIDE_COLOURS.values()], ["circle", "square"]
+    colour, shape = (by_kind("side", [*_SIDE_COLOURS], each) for each in looks)
     return [
         {
             "transform": [{"filter": "datum.part === 'front'"}],

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.metrics import METRICS
 from model_analyzer.features.compare.comparison_charts import comparison_charts
 from model_analyzer.features.compare.comparison_report import (
     ComparisonReport,
     best_table,
     best_title,
-    change_text,
+    changes_table,
     result_text,
     rules_table,
     trials_table,
@@ -133,21 +132,10 @@ def _is_worse(comparison: ModelComparison) -> bool:
 
 def _overview(comparisons: Sequence[ModelComparison]) -> Table:
     """A row for each model: the change of its best, by metric."""
-    tags = comparisons[0].tags
-    headers = ["Model"]
-    for tag in tags:
-        headers += [METRICS[tag].name, "Verdict"]
-    rows = []
-    for comparison in comparisons:
-        cells = [comparison.name]
-        for tag in tags:
-            if comparison.best is None:
-                cells += ["-", "only failures"]
-                continue
-            change = comparison.best.changes[tag]
-            cells += [change_text(change), verdict(tag, change).value]
-        rows.append(tuple(cells))
-    return Table(headers=tuple(headers), rows=tuple(rows))
+    rows = (
+        ((each.name,), None if each.best is None else each.best.changes) for each in comparisons
+    )
+    return changes_table(("Model",), comparisons[0].tags, rows)
 
 
 def _model(comparison: ModelComparison, base: Ranking, new: Ranking, folder: str) -> ComparedModel:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
@@ -109,17 +109,34 @@ def best_table(comparison: ModelComparison) -> Table:
 
 def trials_table(comparison: ModelComparison) -> Table:
     """A row for each common trial, the largest regression first."""
-    headers = ["Configuration", "Load"]
-    for tag in comparison.tags:
-        headers += [METRICS[tag].name, "Verdict"]
-    rows = []
-    for pair in comparison.trials:
-        cells = [pair.new.trial.variants, load_words(pair.new.trial)]
-        for tag in comparison.tags:
-            change = pair.changes[tag]
-            cells += [change_text(change), verdict(tag, change).value]
-        rows.append(tuple(cells))
-    return Table(headers=tuple(headers), rows=tuple(rows))
+    rows = (
+        ((pair.new.trial.variants, load_words(pair.new.trial)), pair.changes)
+        for pair in comparison.trials
+    )
+    return changes_table(("Configuration", "Load"), comparison.tags, rows)
+
+
+def changes_table(
+    headers: Sequence[str],
+    tags: Sequence[str],
+    rows: Iterable[tuple[Sequence[str], Mapping[str, Change] | None]],
+) -> Table:
+    """Each change of the metrics with its verdict, behind the first cells of each row; None are
+    the changes to failures.
+    """
+
+    def cells(changes: Mapping[str, Change] | None, tag: str) -> tuple[str, str]:
+        if changes is None:
+            return "-", "only failures"
+        return change_text(changes[tag]), verdict(tag, changes[tag]).value
+
+    return Table(
+        headers=(*headers, *(text for tag in tags for text in (METRICS[tag].name, "Verdict"))),
+        rows=tuple(
+            (*first, *(text for tag in tags for text in cells(changes, tag)))
+            for first, changes in rows
+        ),
+    )
 
 
 def rules_table(report: ComparisonReport) -> Table:
