@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.features.capacity.facts.points import Lack, Loads, Unfit
+from model_analyzer.features.capacity.facts.points import Lack, Loads
 from model_analyzer.features.capacity.facts.replica import Carried
 
 # Between a rate that keeps the constraints and the next one that breaks them: at most this ratio.
@@ -75,7 +75,7 @@ def missing_of(
     return Missing(
         variant=variant,
         batch_size=batch_size,
-        rates=_whole(rates),
+        rates=tuple(sorted({max(1, round(rate)) for rate in rates})),
         reason=reason,
         is_needed=carried is None,
     )
@@ -84,17 +84,14 @@ def missing_of(
 _Gap = tuple[Lack | Gap, Sequence[float]]
 
 
-def _nothing_usable(unfit: Sequence[Unfit], most: float | None) -> _Gap:
+def _nothing_usable(unfit: Mapping[Lack, Sequence[float]], most: float | None) -> _Gap:
     """The gap if no measurement can be used: it is named after the most useful one."""
-    by_lack: dict[Lack, list[float]] = {}
-    for each in unfit:
-        by_lack.setdefault(each.lack, []).append(each.record.trial.workloads[0].load.value)
-    lack = next((lack for lack in Lack if lack in by_lack), None)
+    lack = next((lack for lack in Lack if lack in unfit), None)
     match lack:
         case Lack.FEW_REQUESTS | Lack.NO_METRIC:
-            return lack, by_lack[lack]
+            return lack, unfit[lack]
         case Lack.FAILED if most is None:
-            return lack, [share * min(by_lack[lack]) for share in _BELOW]
+            return lack, [share * min(unfit[lack]) for share in _BELOW]
     return lack or Gap.NOTHING, [share * most for share in _FIRST] if most else []
 
 
@@ -114,7 +111,9 @@ def _left_open(
     if _CLOSE * carried.low < carried.kept:
         return Gap.UNSURE, [carried.kept]
     if broken > _CLOSE * carried.kept:
-        return Gap.WIDE, [_between(carried.kept, broken, carried.rate)]
+        # near the estimate, and not too near to either
+        third = (broken - carried.kept) / 3
+        return Gap.WIDE, [min(max(carried.rate, carried.kept + third), broken - third)]
     return None
 
 
@@ -124,13 +123,3 @@ def _higher(kept: float, most: float | None) -> Iterator[float]:
         yield from (share * kept for share in _ABOVE)
     elif most > (1 + _WORTH) * kept:
         yield from ((kept + most) / 2, most)
-
-
-def _between(kept: float, broken: float, estimate: float) -> float:
-    """A rate between two others, near the estimate, and not too near to either."""
-    third = (broken - kept) / 3
-    return min(max(estimate, kept + third), broken - third)
-
-
-def _whole(rates: Iterable[float]) -> tuple[int, ...]:
-    return tuple(sorted({max(1, round(rate)) for rate in rates}))

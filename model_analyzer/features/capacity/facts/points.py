@@ -99,19 +99,13 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unfit:
-    """An outcome that tells no percentile at a rate."""
-
-    record: TrialRecord
-    lack: Lack
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Loads:
-    """The outcomes of one variant: `points` by ascending rate, and those that are `unfit`."""
+    """The outcomes of one variant: `points` by ascending rate, and the rates of the outcomes that
+    tell no percentile (`unfit`), by what they lack.
+    """
 
     points: tuple[Point, ...]
-    unfit: tuple[Unfit, ...]
+    unfit: Mapping[Lack, Sequence[float]]
 
 
 def loads_of(
@@ -123,21 +117,22 @@ def loads_of(
     in perf_analyzer's own windows replace earlier rounds.
     """
     by_rate: dict[float, list[TrialRecord]] = {}
-    unfit = []
+    unfit: dict[Lack, list[float]] = {}
     for record in records:
+        rate = record.trial.workloads[0].load.value
         lack = _lack(record, batch_size, constraints)
         if lack is None:
-            by_rate.setdefault(record.trial.workloads[0].load.value, []).append(record)
+            by_rate.setdefault(rate, []).append(record)
         else:
-            unfit.append(Unfit(record=record, lack=lack))
+            unfit.setdefault(lack, []).append(rate)
     points = []
-    for rate, same in sorted(by_rate.items()):
-        point = Point(rate=rate, batch_size=batch_size, runs=tuple(_counted(same)))
+    for at, same in sorted(by_rate.items()):
+        point = Point(rate=at, batch_size=batch_size, runs=tuple(_counted(same)))
         if (point.requests or 0) < requests_needed(constraints):
-            unfit += [Unfit(record=record, lack=Lack.FEW_REQUESTS) for record in same]
+            unfit.setdefault(Lack.FEW_REQUESTS, []).append(at)
         else:
             points.append(point)
-    return Loads(points=tuple(points), unfit=tuple(unfit))
+    return Loads(points=tuple(points), unfit=unfit)
 
 
 def _lack(record: TrialRecord, batch_size: int, constraints: Sequence[Constraint]) -> Lack | None:
