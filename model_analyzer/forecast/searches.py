@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
-from model_analyzer.domain.models import ModelVariant, VariantNames
+from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import mode_for, mode_of
@@ -174,7 +174,7 @@ def _values_of(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:
             parts = [part for work in works for part in work.variant.served if part.model == name]
             if parts:
                 sizes = (
-                    {_instances(part) for part in parts},
+                    {sum(count for count, _ in part.instances(gpus=1)) for part in parts},
                     {part.max_batch_size for part in parts},
                 )
                 for parameter, values in zip(_SIZES, sizes, strict=True):
@@ -186,7 +186,3 @@ def _values_of(subject: Subject, trials: Sequence[Trial]) -> Iterator[Varied]:
         loads = sorted({work.load.value for work in works})
         kind = model.settings.load_kind.value
         yield Varied(model=model.facts.name, parameter=kind, values=tuple(loads))
-
-
-def _instances(variant: ModelVariant) -> int:
-    return sum(count for count, _ in variant.instances(gpus=1))

@@ -54,7 +54,11 @@ def label_layers(
     knee = _knee(loads)
     place = {axis: encoding[axis] for axis in ("x", "y")}
     of_loads = [
-        {"x": point.x, "y": point.y, "text": _load(point) + (" (knee)" if point is knee else "")}
+        {
+            "x": point.x,
+            "y": point.y,
+            "text": f"{_work(point).load.value:,}{' (knee)' if point is knee else ''}",
+        }
         for point in _few(loads, knee)
     ]
     names = list(_names(shown, placed))
@@ -130,10 +134,6 @@ def _few(points: Sequence[_Point], knee: _Point | None) -> Iterator[_Point]:
 
 def _is_near(a: _Point, b: _Point) -> bool:
     return abs(a.across - b.across) < _NEAR_ACROSS / 3 and abs(a.up - b.up) < _NEAR_UP
-
-
-def _load(point: _Point) -> str:
-    return f"{_work(point).load.value:,}"
 
 
 def _names(

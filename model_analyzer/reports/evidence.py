@@ -34,7 +34,7 @@ def value_texts(value: float, interval: Interval | None) -> tuple[str, str]:
     if interval is None:
         return number_text(value), ""
     if interval.is_lopsided(value):
-        return number_text(value), _bounds_text(interval)
+        return number_text(value), f"{number_text(interval.low)} to {number_text(interval.high)}"
     return with_error(value, (interval.high - interval.low) / 2), ""
 
 
@@ -49,10 +49,6 @@ def gain_text(gain: Gain, *, sign: str = "") -> str:
     if interval.is_lopsided(gain.percent):
         return f"{_percent_text(interval.low, sign)} to {_percent_text(interval.high, sign)}"
     return with_error(gain.percent, gain.noise, sign=sign)
-
-
-def _bounds_text(interval: Interval) -> str:
-    return f"{number_text(interval.low)} to {number_text(interval.high)}"
 
 
 def _percent_text(percent: float, sign: str) -> str:

@@ -13,7 +13,6 @@ from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.profiles import FailedTrial
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.words import capitalized, counted, setting_text
 from model_analyzer.reports.remarks import failure_advice
@@ -235,7 +234,14 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
         "measurements": explanation.measured,
         "causes": [_finding(finding) for finding in report.findings],
         "ruled_out": [_confirmation(each) for each in explanation.ruled_out],
-        "failed": [_failed(each) for each in explanation.failed],
+        "failed": [
+            {
+                "load": _load(each.trial.workloads[0]),
+                "message": each.failure.message,
+                "hint": each.failure.hint,
+            }
+            for each in explanation.failed
+        ],
         "not_measured": list(explanation.lacks),
         "unsure": report.unsure,
         "confirmed": [_confirmation(each) for each in report.confirmations],
@@ -245,14 +251,6 @@ def _on_kind(report: ExplainReport) -> dict[str, Any]:
 def _load(work: Workload) -> dict[str, Any]:
     load = work.load
     return {"kind": load.kind.value, "value": load.value, "batch_size": load.batch_size}
-
-
-def _failed(failed: FailedTrial) -> dict[str, Any]:
-    return {
-        "load": _load(failed.trial.workloads[0]),
-        "message": failed.failure.message,
-        "hint": failed.failure.hint,
-    }
 
 
 def _finding(finding: FoundCause) -> dict[str, Any]:

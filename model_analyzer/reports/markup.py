@@ -26,15 +26,14 @@ def markdown_table(table: Table, others: str = "more") -> Sequence[str]:
     first = table.rows[0] if table.rows else ("",) * len(table.headers)
     rules = ["---:" if isinstance(cell, (int, float)) else "---" for cell in first]
     shown = Table(headers=table.headers, rows=table.rows[:_MOST_ROWS])
-    rows = [["-" if cell is None else _lines(cell) for cell in row] for row in shown.texts()]
+    rows = [
+        ["-" if cell is None else "<br>".join(map(escaped, cell.split("\n"))) for cell in row]
+        for row in shown.texts()
+    ]
     lines = [[escaped(header) for header in table.headers], rules, *rows]
     count = len(table.rows) - len(shown.rows)
     rest = ["", f"… and {count} {others}."] if count else []
     return [*(f"| {' | '.join(cells)} |" for cells in lines), *rest]
-
-
-def _lines(cell: str) -> str:
-    return "<br>".join(map(escaped, cell.split("\n")))
 
 
 def fenced(text: str, language: str = "") -> Sequence[str]:

@@ -275,7 +275,7 @@ def detailed_charts(
     goal = _NO_GOAL if plots else goal
     axes = Axes(goal, [result])
     chosen = (
-        [plot for plot in plots if _has([result], plot, axes)]
+        [plot for plot in plots if curve_of(result, plot, axes)]
         if plots
         else [
             plot
@@ -286,11 +286,6 @@ def detailed_charts(
         ]
     )
     return [draw([result], plot, goal, places=places) for plot in chosen]
-
-
-def _has(results: Sequence[VariantResult], plot: PlotSettings, axes: Axes) -> bool:
-    """Whether any measurement has the values of both axes."""
-    return any(curve_of(result, plot, axes) for result in results)
 
 
 def value_of(item: MeasuredTrial, axis: Quantity | str) -> float | None:

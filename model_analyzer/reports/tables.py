@@ -452,7 +452,9 @@ def _answer_columns(
     shown = (*usual, *others, *_efficiency_tags(results, goal))
     settings = [INSTANCE_GROUP.renamed("Instances"), MAX_BATCH_SIZE.renamed("Batch")]
     at_best = [
-        Column[MeasuredTrial](key="load", name="Load", value=_short_loads),
+        Column[MeasuredTrial](
+            key="load", name="Load", value=lambda item: joined(map(_short, item.trial.workloads))
+        ),
         *map(_short_metric, _wishes_first(results, goal, shown)),
         *(quantity.column for quantity in Axes(goal, results).of_single_models),
     ]
@@ -609,10 +611,6 @@ def _met(result: VariantResult, goal: Goal) -> tuple[int, int]:
     """How many measurements of the best load meet the constraints, and how many there are."""
     runs = result.best.runs
     return sum(map(goal.passes, runs)), len(runs)
-
-
-def _short_loads(item: MeasuredTrial) -> Cell:
-    return joined(map(_short, item.trial.workloads))
 
 
 def _short(work: Workload) -> Cell:

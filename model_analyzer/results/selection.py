@@ -132,14 +132,12 @@ def _gain_at_one_load(
     shared = [(by_load[old.trial.load], old) for old in defaults if old.trial.load in by_load]
     if not shared:
         return None
-    new, old = max(shared, key=lambda pair: _height(pair[0].trial))
+    new, old = max(
+        shared, key=lambda pair: [(load.batch_size, load.value) for load in pair[0].trial.load]
+    )
     if _lacks_an_objective(goal, old.measurement):
         return None
     return replace(_gain(goal, noise_model, new, old), at=new.trial)
-
-
-def _height(trial: Trial) -> list[tuple[int, int]]:
-    return [(load.batch_size, load.value) for load in trial.load]
 
 
 def _lacks_an_objective(goal: Goal, measurement: Measurement) -> bool:

@@ -17,7 +17,6 @@ from model_analyzer import __version__
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.config.places import Places
-from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.cluster.child_environment import child_environment, user_environment
@@ -213,14 +212,11 @@ def _fingerprints(settings: ProfileSettings) -> Mapping[str, str]:
     for model in settings.models:
         try:
             facts = ModelRepository(path).facts(
-                model.name, complete=_incomplete, calls=settings.bls_calls
+                model.name,
+                complete=lambda _, config, files: config,  # its files are compared as they are
+                calls=settings.bls_calls,
             )
             found[model.name] = facts.identity
         except ModelAnalyzerError:
             found[model.name] = ""
     return found
-
-
-def _incomplete(_: str, config: ModelConfig, files: str) -> ModelConfig:
-    """No server completes it here: its files are compared as they are."""
-    return config

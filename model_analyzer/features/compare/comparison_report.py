@@ -324,7 +324,8 @@ def to_junit(report: ComparisonReport) -> str:
 
 def change_text(change: Change) -> str:
     """A change in percent, with its interval if known."""
-    return f"{_percent(change.percent)} {_range(change.interval)}"
+    interval = "" if change.interval is None else f"({_interval(change.interval)})"
+    return f"{_percent(change.percent)} {interval}"
 
 
 def _element(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementTree.Element:
@@ -425,7 +426,3 @@ def _percent(percent: float | None) -> str:
 
 def _interval(interval: Interval | None) -> str:
     return "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
-
-
-def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f"({_interval(interval)})"

@@ -46,9 +46,10 @@ def cold(picture: VariantPicture) -> tuple[Sequence[Situation], FoundCause | Non
     before = max(time for each in early if (time := _execution_ms(each)))
     after = min((time for each in late if (time := _execution_ms(each))), default=0.0)
     if after and before > _SLOW * after:
+        seconds = sum(each.measurement.duration_s for each in early)
         evidence.append(
             f"an execution took {ms(before)} in the first"
-            f" {_seconds(picture.course[: len(slow)])} after loading, later {ms(after)}"
+            f" {seconds:.0f} s after loading, later {ms(after)}"
         )
     rising = next((each for each in early if _rises(each)), None)
     if rising is not None:
@@ -122,10 +123,6 @@ def _rises(situation: Situation) -> bool:
     latency = situation.times.total
     first, last = _ends(situation)
     return is_rising and last > _RISE * first and latency > _SLOW_MS
-
-
-def _seconds(course: Sequence[Situation]) -> str:
-    return f"{sum(each.measurement.duration_s for each in course):.0f} s"
 
 
 def growth(picture: VariantPicture) -> Iterator[FoundCause]:

@@ -81,7 +81,9 @@ class VariantPicture:
         own = {each.work.load: each for each in self.loads}
         pairs: dict[str, Pair] = {}
         for each in sorted(self.others, key=lambda each: each.work.load.value):
-            if each.work.load in own and _are_siblings(self.variant, each.variant):
+            if each.work.load in own and _but_instances(self.variant) == _but_instances(
+                each.variant
+            ):
                 pair = Pair(own=own[each.work.load], other=each)
                 if pair.added:
                     pairs[each.variant.identity] = pair
@@ -138,11 +140,6 @@ def _is_of(pooled: Situation, single: Situation) -> bool:
 
 def _instances(situation: Situation) -> int:
     return sum(count for count, _ in situation.variant.instances(gpus=situation.gpus))
-
-
-def _are_siblings(one: ModelVariant, other: ModelVariant) -> bool:
-    """Whether two variants differ in nothing but their instances."""
-    return _but_instances(one) == _but_instances(other)
 
 
 def _but_instances(variant: ModelVariant) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate, pairwise
+from operator import attrgetter
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import Better, metric_of
@@ -138,7 +139,7 @@ def keeps_at(point: Point, constraints: Sequence[Constraint], noise: NoiseModel)
 
 def _curves(constraints: Sequence[Constraint]) -> Sequence[tuple[Constraint | None, _Excess]]:
     """What a point must keep: up with its rate (None), and the constraints."""
-    return [(None, _backlog), *((each, _excess(each)) for each in constraints)]
+    return [(None, attrgetter("backlog")), *((each, _excess(each)) for each in constraints)]
 
 
 def _end(points: Sequence[Point], excess: _Excess) -> tuple[float, float | None] | None:
@@ -159,10 +160,6 @@ def _rising(values: Sequence[tuple[float, float]]) -> Sequence[tuple[float, floa
     """The values by rate, none above that of a higher rate."""
     lowest = list(accumulate((value for _, value in reversed(values)), min))
     return [(rate, value) for (rate, _), value in zip(values, reversed(lowest), strict=True)]
-
-
-def _backlog(point: Point) -> float:
-    return point.backlog
 
 
 def _excess(constraint: Constraint) -> _Excess:

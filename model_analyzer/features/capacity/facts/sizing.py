@@ -8,11 +8,10 @@ same rate, which were measured. So the promise errs on the safe side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.features.capacity.facts.capacity import ModelCapacity, ReplicaCapacity
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity
 from model_analyzer.features.capacity.facts.replica import Carried, at_rate, replicas_for
 
 # The rates beside the requested one, as shares of it.
@@ -111,7 +110,9 @@ def _outlook(capacity: ModelCapacity, demand: Demand, rate: float, planned: int)
         replicas=replicas_for(rate * (1 + demand.headroom), carried.rate),
         each=each,
         holds=_holds(carried, each),
-        values=tuple(_values(replica, capacity.constraints, each)),
+        values=tuple(
+            (limit, at_rate(replica.points, limit.tag, each)) for limit in capacity.constraints
+        ),
     )
 
 
@@ -119,9 +120,3 @@ def _holds(carried: Carried, rate: float) -> bool | None:
     if carried.low is not None and replicas_for(rate, carried.low) == 1:
         return True
     return False if carried.high is not None and rate > carried.high else None
-
-
-def _values(
-    replica: ReplicaCapacity, constraints: Sequence[Constraint], rate: float
-) -> Sequence[tuple[Constraint, float | None]]:
-    return [(each, at_rate(replica.points, each.tag, rate)) for each in constraints]
