@@ -152,7 +152,7 @@ def budget_of(
         windows=_windows(ranking),
         runs=_repeated(items, tags),
         errors=_errors(ranking, tags, quantity.tag, others),
-        usual=_usual_errors(tags),
+        usual={tag: NoiseModel(()).expected_deviation(tag).error for tag in sorted(tags)},
     )
 
 
@@ -238,7 +238,8 @@ def _leading(ranking: Ranking, limit: str, constraints: Sequence[_Constraint]) -
         low = -math.inf if minimum is None else minimum
         high = math.inf if maximum is None else maximum
         bounded = ranking.columns.of(other)
-        rows = [row for row in rows if low <= _known(bounded[row], low, high) <= high]
+        # an unknown value cannot be checked
+        rows = [row for row in rows if (value := bounded[row]) is None or low <= value <= high]
     # the handle of the limit has steps of three digits
     steps = {row: float(f"{over[row] or 0.0:.3g}") for row in rows}
     best: list[tuple[float, int]] = []
@@ -249,13 +250,3 @@ def _leading(ranking: Ranking, limit: str, constraints: Sequence[_Constraint]) -
         is_new = set(new)
         places += [(place, each[1]) for place, each in enumerate(best) if each in is_new]
     return {row for _, row in sorted(places)[:_MOST_WITH_NOISE]}
-
-
-def _known(value: float | None, low: float, high: float) -> float:
-    """The value; if it is unknown, one that keeps the bounds, since it cannot be checked."""
-    return (low if math.isfinite(low) else high) if value is None else value
-
-
-def _usual_errors(tags: set[str]) -> Mapping[str, float]:
-    """The error of each metric if nothing else is known."""
-    return {tag: NoiseModel(()).expected_deviation(tag).error for tag in sorted(tags)}

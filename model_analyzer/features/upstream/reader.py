@@ -317,7 +317,9 @@ class _UpstreamReader:
                 protocol=None if is_c_api else protocol,
                 calls=calls_of(variant),
             )
-            times_tokens = any(map(_is_of_tokens, values))
+            times_tokens = any(
+                tag in METRICS and METRICS[tag].source is Source.LLM for tag in values
+            )
             flags = user_flags(model.flags, defaults)
             workloads.append(
                 Workload(
@@ -486,10 +488,6 @@ def _genai_perf(config: Any, where: str) -> Mapping[str, str]:
 
 def _is_of_host(tag: str) -> bool:
     return tag in METRICS and METRICS[tag].source is Source.CPU
-
-
-def _is_of_tokens(tag: str) -> bool:
-    return tag in METRICS and METRICS[tag].source is Source.LLM
 
 
 # -- JSON ------------------------------------------------------------------------------------------

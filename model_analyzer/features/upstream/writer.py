@@ -12,7 +12,6 @@ from typing import Any
 
 from model_analyzer.domain.energy import ENERGY_PER_INFERENCE, METERED_POWER
 from model_analyzer.domain.flags import GENAI_PERF_FLAGS
-from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Reduction
 from model_analyzer.domain.models import ModelVariant
@@ -92,7 +91,13 @@ def write_upstream(profile: Profile, *, seed: int | None) -> UpstreamText:
     content = {
         RESULTS: {"_results": results},
         SERVER_ONLY: {uuid: _records(gpu, uuid) for uuid, gpu in profile.server_only.items()},
-        GPUS: {device.uuid: _gpu(device) for device in profile.devices},
+        GPUS: {
+            device.uuid: {
+                "name": device.name,
+                "total_memory": round(device.memory * _BYTES_OF_A_MB),
+            }
+            for device in profile.devices
+        },
         VARIANTS: _variant_table(profile.variants),
         **({} if seed is None else {SEED: seed}),
     }
@@ -306,7 +311,3 @@ def _over_gpus(gpus: Mapping[str, Values]) -> list[Any]:
         for tag, values in values_by_tag.items()
     }
     return [[tag, {**content, "_device_uuid": None}] for tag, content in _records(reduced)]
-
-
-def _gpu(device: Device) -> dict[str, Any]:
-    return {"name": device.name, "total_memory": round(device.memory * _BYTES_OF_A_MB)}

@@ -11,7 +11,6 @@ from math import isfinite
 
 from model_analyzer.features.compare.facts.comparison import ModelComparison
 from model_analyzer.noise.noise import Interval
-from model_analyzer.results.change import Change
 
 _FORM = re.compile(r"\s*(\w+)\s*([<>])\s*([^\s%]+)\s*(%?)\s*")
 
@@ -111,13 +110,10 @@ def judge(rule: Rule, comparison: ModelComparison, *, strict: bool) -> Judgement
     broken = None if interval is None else rule.is_broken_within(interval)
     if broken is not None:
         return judged(Status.FAILED if broken else Status.PASSED)
-    if rule.is_change and _is_certainly_broken(rule, comparison.overall[rule.tag]):
+    common = comparison.overall[rule.tag].interval
+    if rule.is_change and common is not None and rule.is_broken_within(common):
         return judged(Status.FAILED, Ground.TRIALS)
     if strict:
         is_broken = value is None or rule.is_broken_by(value)
         return judged(Status.FAILED if is_broken else Status.PASSED)
     return judged(Status.UNCERTAIN)
-
-
-def _is_certainly_broken(rule: Rule, change: Change) -> bool:
-    return change.interval is not None and rule.is_broken_within(change.interval) is True
