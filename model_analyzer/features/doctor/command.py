@@ -10,6 +10,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import chain, repeat
 
 import click
 
@@ -23,7 +24,6 @@ from model_analyzer.features.doctor.findings import (
     Finding,
     Level,
     document_of,
-    has_problem,
     verdict,
 )
 
@@ -88,11 +88,12 @@ def show(findings: Iterable[tuple[str, Finding]], *, as_json: bool, verbosity: i
             heading = subject
         for line in lines_of(finding, columns, all_details=verbosity > 0):
             echo_styled(line)
+    levels = [finding.level for _, finding in shown]
     if as_json:
         echo(json.dumps(document_of(shown), indent=1))
     else:
-        echo(("\n" if heading else "") + verdict([finding.level for _, finding in shown]))
-    return EXIT_RUN_FAILED if has_problem(shown) else EXIT_OK
+        echo(("\n" if heading else "") + verdict(levels))
+    return EXIT_RUN_FAILED if Level.PROBLEM in levels else EXIT_OK
 
 
 def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> Iterator[str]:
@@ -111,14 +112,10 @@ def lines_of(finding: Finding, columns: int, *, all_details: bool = False) -> It
     for detail in details:
         yield from (styled(f"{_INDENT}| {line}", dim=True) for line in _wrapped(detail, columns))
     if finding.fix:
-        for mark, line in zip(_marks(), _wrapped(finding.fix, columns - 2), strict=False):
+        for mark, line in zip(
+            chain("→", repeat(" ")), _wrapped(finding.fix, columns - 2), strict=False
+        ):
             yield f"{_INDENT}{mark} {printable(line)}"
-
-
-def _marks() -> Iterator[str]:
-    yield "→"
-    while True:
-        yield " "
 
 
 def _wrapped(text: str, columns: int) -> Sequence[str]:

@@ -53,10 +53,6 @@ def problem(check: str, found: str, fix: str, details: tuple[str, ...] = ()) -> 
 Findings = Sequence[tuple[str, Finding]]  # each with its subject
 
 
-def has_problem(findings: Findings) -> bool:
-    return any(finding.level is Level.PROBLEM for _, finding in findings)
-
-
 def verdict(
     levels: Sequence[Level],
     *,
@@ -87,7 +83,7 @@ def document_of(findings: Findings) -> Mapping[str, Any]:
     levels = [finding.level for _, finding in findings]
     return {
         "version": _VERSION,
-        "works": not has_problem(findings),
+        "works": Level.PROBLEM not in levels,
         "counts": {level.value: levels.count(level) for level in Level},
         "findings": [
             {**finding_document(subject, finding), "details": list(finding.details)}
