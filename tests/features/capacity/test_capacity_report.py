@@ -10,12 +10,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 import jsonschema
-import pytest
-import yaml
 
 from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.errors import ConfigError
 from model_analyzer.features.capacity.capacity_document import capacity_schema
 from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
@@ -64,10 +61,6 @@ def test_kinds_are_compared_in_a_table() -> None:
     assert [row["J per inference"] for row in rows] == [0.5, 0.25]
 
 
-def test_the_cheapest_kind_is_named() -> None:
-    assert cheapest_text(both()) == "Cheapest: 1 x NVIDIA L4, at 5.60 USD an hour."
-
-
 def test_a_kind_without_a_price_is_not_the_cheapest() -> None:
     only_big = replace(PRICES, gpus={"NVIDIA H100": Decimal(4)})
 
@@ -104,18 +97,6 @@ def test_a_rate_that_may_be_too_high_is_uncertain() -> None:
         "One replica carries 1,000 requests/s (uncertain): the highest measured rate; no higher one"
         " was measured."
     ]
-
-
-def test_an_autoscaler_is_for_the_cheapest_kind() -> None:
-    text = rendered(both(), "hpa")
-
-    assert text is not None
-    assert yaml.safe_load(text)["spec"]["metrics"][0]["pods"]["target"]["averageValue"] == "73299m"
-
-
-def test_without_prices_the_user_chooses_the_kind_of_an_autoscaler() -> None:
-    with pytest.raises(ConfigError, match="2 kinds of hardware were measured: choose one"):
-        rendered(both(None), "hpa")
 
 
 def test_programs_get_all_kinds() -> None:

@@ -14,7 +14,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.features.compare.facts.comparison import ModelComparison, compare, verdict
 from model_analyzer.results.change import ChangeVerdict
 from model_analyzer.results.ranking import Ranking
-from tests.unit.builders import failure, measurement, ranking, record, variant
+from tests.unit.builders import measurement, ranking, record, variant
 
 TAGS = ("perf_throughput", "perf_latency_p99")
 LOADS = (1, 2, 4, 8)
@@ -120,12 +120,6 @@ def test_the_trial_that_got_worst_comes_first() -> None:
     assert [pair.new.measurement.value("perf_throughput") for pair in shown] == [70, 90, 120]
     shown = compare(new, base, ["perf_latency_p99"]).trials
     assert len(shown) == 3
-
-
-def test_a_model_that_only_fails_has_no_best() -> None:
-    comparison = compare(run(1), ranking(record(size(0), failure())), TAGS)
-
-    assert comparison.best is None
 
 
 def test_the_windows_of_one_measurement_do_not_hide_the_noise_between_runs() -> None:
