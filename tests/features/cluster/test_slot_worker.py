@@ -404,14 +404,15 @@ def place(host: str, *gpus: str, processor: str = "EPYC", cores: int = 64) -> Ma
     return Machine(host=host, devices=devices, processor=processor, cores=cores)
 
 
-def test_slots_with_gpus_may_have_any_processor() -> None:
-    slots = [
-        ready("a", machine=place("a", "L4")),
-        ready("b", machine=place("b", "H100", processor="Xeon")),
-        ready("c", machine=place("c", processor="ARM")),
-    ]
-
-    assert disagreement(slots) == ""
+@pytest.mark.parametrize(
+    "slots",
+    [
+        [place("a", "L4"), place("b", "H100", processor="Xeon"), place("c", processor="ARM")],
+        [Machine(host="a"), place("b", "L4")],
+    ],
+)
+def test_slots_with_gpus_may_have_any_processor(slots: list[Machine]) -> None:
+    assert disagreement([ready(each.host, machine=each) for each in slots]) == ""
 
 
 @pytest.mark.parametrize("other", [{"processor": "Xeon"}, {"cores": 8}])
@@ -442,30 +443,12 @@ def test_a_slot_that_comes_back_with_other_gpus_has_changed() -> None:
     assert "2.50.0" in change(then, replace(then, server="2.50.0"))
 
 
-def test_slots_that_measure_the_same_agree() -> None:
-    gpus = (Device(uuid="GPU-1", name="L4", memory=1.0),)
+@pytest.mark.parametrize("program", ["server", "perf_analyzer"])
+def test_a_disagreement_names_the_hosts(program: str) -> None:
+    slots = [ready("a"), ready("b", **{program: "2.50.0"}), ready("c")]
+    name = "tritonserver" if program == "server" else program
 
-    assert (
-        disagreement([ready("a"), ready("b", machine=Machine(host="b", devices=gpus), process=2)])
-        == ""
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"server": "2.50.0"},
-            "versions of tritonserver differ: 2.51.0 on a, c; 2.50.0 on b",
-        ),
-        (
-            {"perf_analyzer": "2.50.0"},
-            "versions of perf_analyzer differ: 2.51.0 on a, c; 2.50.0 on b",
-        ),
-    ],
-)
-def test_a_disagreement_names_the_hosts(changes: dict[str, str], message: str) -> None:
-    assert disagreement([ready("a"), ready("b", **changes), ready("c")]) == message
+    assert disagreement(slots) == f"versions of {name} differ: 2.51.0 on a, c; 2.50.0 on b"
 
 
 def test_models_with_other_files_are_a_disagreement(job: Job, make) -> None:
