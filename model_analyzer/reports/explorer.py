@@ -383,7 +383,7 @@ def _evidence_columns(results: Sequence[VariantResult]) -> list[_Filled]:
         estimate = models[id(item)].of(item.runs, DEFAULT_OBJECTIVE)
         return None if estimate is None else estimate.percent
 
-    columns = (
+    columns: tuple[Column[MeasuredTrial], ...] = (
         replace(REQUESTS, value=lambda item: fewest_requests(item.measurement)),
         Column(key="noise", name="Noise (±\u00a0%)", value=noise, is_number=True, digits=3),
         Column(
