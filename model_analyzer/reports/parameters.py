@@ -13,7 +13,7 @@ from model_analyzer.domain.numbers import decimals_of, number_text
 from model_analyzer.reports.swept import is_swept, parameter_name, value_text
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell
-from model_analyzer.results.effects import Effects, ParameterEffect, ValueEffect
+from model_analyzer.results.effects import Effects, ValueEffect
 
 _MOST_VALUES = 10
 
@@ -59,7 +59,7 @@ def importance_rows(effects: Effects | None) -> Importance | None:
             f"For each value: the best {metric.name.lower()} ({metric.unit}) with it and its load,"
             f" whatever the other parameters are{among}, and the number of measurements with it."
         ),
-        rows=tuple(_row(effect) for effect in effects.parameters),
+        rows=tuple(_row(*effect) for effect in effects.parameters.items()),
     )
 
 
@@ -71,9 +71,9 @@ def swept_table(effects: Effects | None) -> Table | None:
         return None
     metric = METRICS[effects.tag]
     rows: list[tuple[Cell, ...]] = []
-    for effect in effects.parameters:
-        if is_swept(effect.parameter):
-            row = _row(effect)
+    for name, values in effects.parameters.items():
+        if is_swept(name):
+            row = _row(name, values)
             rows += (
                 (row.name, bar.value, bar.best, bar.load, bar.measurements) for bar in row.bars
             )
@@ -81,13 +81,13 @@ def swept_table(effects: Effects | None) -> Table | None:
     return Table(headers=headers, rows=tuple(rows)) if rows else None
 
 
-def _row(effect: ParameterEffect) -> ParameterRow:
-    shown = _spread(effect.values)
-    bests = [value.best for value in effect.values if value.best is not None]
+def _row(parameter: str, values: Sequence[ValueEffect]) -> ParameterRow:
+    shown = _spread(values)
+    bests = [value.best for value in values if value.best is not None]
     decimals = decimals_of(bests)
     top = max(bests, default=0.0)
     return ParameterRow(
-        name=parameter_name(effect.parameter),
+        name=parameter_name(parameter),
         bars=tuple(
             Bar(
                 value=value_text(value.value),
@@ -98,7 +98,7 @@ def _row(effect: ParameterEffect) -> ParameterRow:
             )
             for value in shown
         ),
-        left_out=len(effect.values) - len(shown),
+        left_out=len(values) - len(shown),
     )
 
 

@@ -35,16 +35,9 @@ class ValueEffect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterEffect:
-    """A parameter (a field such as `config.max_batch_size`) and its values in order."""
-
-    parameter: str
-    values: tuple[ValueEffect, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """The best results of the metric `tag` by parameter.
+    """The best results of the metric `tag`, by parameter (a field such as `config.max_batch_size`),
+    with its values in order.
 
     If `constrained`, only measurements that meet the constraints count. If none meets them, all
     count.
@@ -52,7 +45,7 @@ class Effects:
 
     tag: str
     constrained: bool
-    parameters: tuple[ParameterEffect, ...]
+    parameters: Mapping[str, Sequence[ValueEffect]]
 
 
 def effects(ranking: Ranking) -> Effects | None:
@@ -71,19 +64,19 @@ def effects(ranking: Ranking) -> Effects | None:
             ranking.columns.of(tag), ranking.passing, measured, strict=True
         )
     ]
-    parameters = []
+    parameters = {}
     for name, column in _columns(ranking).items():
         groups: dict[Cell, list[_Result | None]] = {}
         for value, result in zip(column, results, strict=True):
             groups.setdefault(value, []).append(result)
         if len(groups) > 1:
-            parameters.append(_effect(name, groups, tag))
+            parameters[name] = _effects(groups, tag)
     if not parameters:
         return None
     return Effects(
         tag=tag,
         constrained=not nothing_passes and ranking.goal.has_constraints,
-        parameters=tuple(parameters),
+        parameters=parameters,
     )
 
 
@@ -91,10 +84,8 @@ def effects(ranking: Ranking) -> Effects | None:
 _Result = tuple[float, Trial]
 
 
-def _effect(
-    name: str, groups: Mapping[Cell, Sequence[_Result | None]], tag: str
-) -> ParameterEffect:
-    """A parameter; `groups` has the results of all measurements by value."""
+def _effects(groups: Mapping[Cell, Sequence[_Result | None]], tag: str) -> Sequence[ValueEffect]:
+    """The values of a parameter; `groups` has the results of all measurements by value."""
     best = max if metric_of(tag).better is Better.HIGHER else min
     values = []
     for value in sorted(groups, key=in_order):
@@ -103,7 +94,7 @@ def _effect(
         values.append(
             ValueEffect(value=value, best=number, trial=trial, measurements=len(groups[value]))
         )
-    return ParameterEffect(parameter=name, values=tuple(values))
+    return values
 
 
 def in_order(value: Cell) -> tuple[int, tuple[float, ...], str]:

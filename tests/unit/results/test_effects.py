@@ -24,8 +24,7 @@ LARGE = variant("m_config_1", max_batch_size=8, dynamic_batching={})
 
 def values(result: Effects | None, parameter: str) -> list[tuple[object, float | None, int]]:
     assert result is not None
-    (effect,) = [candidate for candidate in result.parameters if candidate.parameter == parameter]
-    return [(value.value, value.best, value.measurements) for value in effect.values]
+    return [(each.value, each.best, each.measurements) for each in result.parameters[parameter]]
 
 
 def test_each_value_has_the_best_result_with_it() -> None:
@@ -39,8 +38,8 @@ def test_each_value_has_the_best_result_with_it() -> None:
     assert values(result, "config.max_batch_size") == [(1, 110, 2), (8, 330, 1)]
     assert values(result, "config.dynamic_batching") == [("off", 110, 2), ("on", 330, 1)]
     assert result is not None
-    (batch, _) = result.parameters  # the load is no parameter
-    trials = [value.trial for value in batch.values]
+    batch, _ = result.parameters.values()  # the load is no parameter
+    trials = [value.trial for value in batch]
     assert [trial and trial.workloads[0].load.value for trial in trials] == [4, 4]
 
 
@@ -55,7 +54,7 @@ def test_only_results_that_meet_the_constraints_count() -> None:
     assert result is not None
     assert result.constrained
     assert values(result, "config.max_batch_size") == [(1, 100, 1), (8, None, 1)]
-    assert result.parameters[0].values[1].trial is None
+    assert result.parameters["config.max_batch_size"][1].trial is None
 
 
 def test_if_nothing_meets_the_constraints_everything_counts() -> None:
