@@ -98,21 +98,14 @@ class Durations:
 
 @dataclass(slots=True)
 class LanePart:
-    """The search of a `lane`; `trial_s` and `load_s` are assumed for a trial and for a load, from
-    an outcome to the next one.
-    """
+    """The search of a `lane`, with the durations from an outcome to the next one."""
 
     expectation: Expectation
-    trial_s: float
-    load_s: float
+    durations: Durations
     lane: Lane = _NOWHERE
     budget: Budget = field(default_factory=Budget)
-    durations: Durations = field(init=False)
     spent_s: float = 0.0
     contents: dict[str, str] = field(default_factory=dict)  # what is loaded, by slot
-
-    def __post_init__(self) -> None:
-        self.durations = Durations(self.trial_s, self.load_s)
 
     def left_s(self, pace: float) -> float:
         seconds = self.durations.of(self.expectation.remaining()) * pace
@@ -147,8 +140,7 @@ def _part(subject: Subject, settings: ProfileSettings, slots: int, trials: int |
         expectation(subject, settings.search, slots=slots)
         if trials is None
         else Expectation(trials),
-        trial_s=trial_s / slots,
-        load_s=LOAD_S / slots,
+        Durations(trial_s / slots, LOAD_S / slots),
         lane=subject.lane,
         budget=settings.budget_of(group_members(subject.name)),
     )

@@ -60,7 +60,7 @@ def part(
     expectation = expectation_of(
         target, replace(settings, adaptive=AdaptiveSettings(budget_s=budget_s))
     )
-    return LanePart(expectation, trial_s=trial_s, load_s=1.0, budget=Budget(budget_s))
+    return LanePart(expectation, Durations(trial_s, 1.0), budget=Budget(budget_s))
 
 
 def lasting(trials: Sequence[Trial], machine: Callable[[Random, float], float]) -> Iterator[float]:

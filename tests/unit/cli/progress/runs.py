@@ -17,7 +17,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
-from model_analyzer.forecast.time_left import LanePart, TimeLeft
+from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.profiling.loop_events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.search.plan import Subject
@@ -96,7 +96,7 @@ def play_run(
     tracker.phase(Phase.STARTING_SERVER)
     clock.now += 3
     expectation = expectation_of(target, WHERE)
-    part = LanePart(expectation, trial_s=1.5, load_s=1.0)
+    part = LanePart(expectation, Durations(1.5, 1.0))
     tracker.searches([target], lambda _: TimeLeft([part]))
     chosen = search(target, WHERE)
     tracker.model_started(0)
@@ -124,7 +124,7 @@ def play_overdue(sink: Sink, overdue: Overdue, *, slot: str = "") -> Trial:
     clock = Clock()
     tracker = Tracker(sink, clock=clock, hypothetically=nullcontext)
     tracker.searches(
-        [target], lambda _: TimeLeft([LanePart(expectation_of(target, WHERE), 1.5, 1.0)])
+        [target], lambda _: TimeLeft([LanePart(expectation_of(target, WHERE), Durations(1.5, 1.0))])
     )
     slots = [Slot(name=name) for name in (slot, "other")] if slot else [Slot()]
     tracker.model_started(0, slots)
@@ -164,7 +164,7 @@ def play_slots(
     tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
     tracker.run_started([target.name])
     expectation = expectation_of(target, WHERE, slots=slots)
-    part = LanePart(expectation, trial_s=1.5 / slots, load_s=0.0)
+    part = LanePart(expectation, Durations(1.5 / slots, 0.0))
     tracker.searches([target], lambda _: TimeLeft([part]))
     tracker.model_started(0, executor.slots)
     for event in islice(
@@ -189,7 +189,7 @@ def play_kinds(sink: Sink, target: Subject, kinds: Mapping[str, tuple[str, ...]]
     tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
     tracker.run_started([target.name])
     parts = [
-        LanePart(expectation_of(each, WHERE), trial_s=1.5, load_s=0.0, lane=each.lane)
+        LanePart(expectation_of(each, WHERE), Durations(1.5, 0.0), lane=each.lane)
         for each in placed
     ]
     tracker.searches(placed, lambda _: TimeLeft(parts))
