@@ -27,8 +27,7 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
-from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
-from model_analyzer.features.capacity.facts.missing import Missing
+from model_analyzer.features.capacity.facts.capacity import ModelCapacity
 from model_analyzer.features.capacity.facts.points import Lack, Point, requests_needed
 from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
 from model_analyzer.features.capacity.question import Question
@@ -112,22 +111,18 @@ class _Planning:
         for _ in range(_MOST_STEPS):
             ranking = self.extra.ranking(state, subject, self.settings)
             assert ranking is not None, "checked before"
-            known = capacity_of(
-                state.profile,
-                ranking,
-                batch_size=self.batch_size,
-                needed=self.question.demand.with_headroom,
-                variant=self.question.variant,
-            )
+            known = self.question.known(state.profile, ranking, self.batch_size)
+            (model,) = subject.models
             trials = [
-                trial
+                subject.trial(model.workload(each.variant, rate, each.batch_size))
                 for each in known.missing
                 if not (records and each.reason is Lack.NO_METRIC)  # it has not appeared
-                for trial in self._trials(each, subject)
-                if self.taken[trial.key] < _ROUNDS
+                for rate in each.rates
             ]
             measured = yield from side_by_side(
-                self._rounds(trial, known.constraints, state) for trial in trials
+                self._rounds(trial, known.constraints, state)
+                for trial in trials
+                if self.taken[trial.key] < _ROUNDS
             )
             records += chain.from_iterable(measured)
             if not any(isinstance(each.outcome, Measurement) for each in chain(*measured)):
@@ -139,12 +134,6 @@ class _Planning:
                 )
                 break
         return records
-
-    def _trials(self, missing: Missing, subject: Subject) -> Iterator[Trial]:
-        """The trials of a missing measurement."""
-        (model,) = subject.models
-        for rate in missing.rates:
-            yield subject.trial(model.workload(missing.variant, rate, missing.batch_size))
 
     def _rounds(
         self, trial: Trial, constraints: Sequence[Constraint], state: ProfileState

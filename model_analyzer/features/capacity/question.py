@@ -22,6 +22,7 @@ from model_analyzer.config.sources import read_text
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.prices import Fleet, fleet_for
+from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.ranges import MOST_DEMAND
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import counted
@@ -85,6 +86,11 @@ class Question:
     asked: GoalOverride
     conditions: int | None = None
 
+    def known(self, profile: Profile, ranking: Ranking, batch_size: int) -> ModelCapacity:
+        """What measurements tell: see `capacity_of`."""
+        needed, variant = self.demand.with_headroom, self.variant
+        return capacity_of(profile, ranking, batch_size=batch_size, needed=needed, variant=variant)
+
 
 def capacity(
     checkpoint: Checkpoint,
@@ -104,15 +110,7 @@ def capacity(
     known, problems = [], []
     for ranking in rankings:
         try:
-            known.append(
-                capacity_of(
-                    profile,
-                    ranking,
-                    batch_size=batch_size,
-                    needed=question.demand.with_headroom,
-                    variant=question.variant,
-                )
-            )
+            known.append(question.known(profile, ranking, batch_size))
         except ValueError as error:
             problems.append(f"{with_place(name, ranking.hardware)} {error}")
     if not known:
