@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -124,14 +123,14 @@ def busy_client(picture: VariantPicture) -> Iterator[FoundCause]:
 def tensors(picture: VariantPicture) -> Iterator[FoundCause]:
     """Time for copying and (de)serialising tensors, which grows with their size."""
     situation = picture.calmest
-    times, tensors = situation.times, tensors_of(situation.work)
+    times = situation.times
     moving = times.inputs + times.outputs + times.outside
     if not times.are_known or times.share(moving) < _MUCH or moving < NEGLIGIBLE_MS:
         return
-    request, response = tensors.request, tensors.response
+    request, response, are_known = tensors_of(situation.work)
     copying = times.inputs + times.outputs
     if request + response < _LARGE_BYTES and (
-        tensors.are_known or copying < max(_COPYING * times.total, NEGLIGIBLE_MS)
+        are_known or copying < max(_COPYING * times.total, NEGLIGIBLE_MS)
     ):
         return
     allowed = f" ({NEEDS_CLIENT_SHM})" if needs_client_shm(situation.server, unknown=True) else ""
@@ -141,7 +140,7 @@ def tensors(picture: VariantPicture) -> Iterator[FoundCause]:
         under=situation,
         weight=times.share(moving),
         evidence=(
-            sizes if tensors.are_known else f"{sizes}, without tensors whose shape is not known",
+            sizes if are_known else f"{sizes}, without tensors whose shape is not known",
             f"{situation.under}, {number_text(moving)} of {ms(times.total)} are spent on sending"
             f" and copying them, {ms(times.compute)} on executing the model",
         ),
@@ -151,30 +150,22 @@ def tensors(picture: VariantPicture) -> Iterator[FoundCause]:
             model=situation.variant.model,
             flags={"shared-memory": "system", "output-shared-memory-size": str(max(response, 1))},
         )
-        if tensors.are_known
+        if are_known
         else None,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSizes:
-    """The bytes of the tensors of a `request` and of its `response`, as far as they are known."""
-
-    request: int
-    response: int
-    are_known: bool
-
-
-def tensors_of(work: Workload) -> TensorSizes:
-    """The sizes of a workload's tensors. Free dimensions of inputs are those of perf_analyzer's
-    flag `shape`; those of outputs, of texts and of input files are unknown.
+def tensors_of(work: Workload) -> tuple[int, int, bool]:
+    """The bytes of the tensors of a request and of its response, and whether all of them are known.
+    Free dimensions of inputs are those of perf_analyzer's flag `shape`; those of outputs, of texts
+    and of input files are unknown.
     """
     config, shapes = work.variant.config, shapes_of(work.flags)
     inputs = [_bytes(tensor, shapes) for tensor in config.get("input", ())]
     outputs = [_bytes(tensor, {}) for tensor in config.get("output", ())]
     request, response = (sum(size or 0 for size in sizes) for sizes in (inputs, outputs))
     size = work.load.batch_size
-    return TensorSizes(size * request, size * response, None not in [*inputs, *outputs])
+    return size * request, size * response, None not in [*inputs, *outputs]
 
 
 def _bytes(tensor: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> int | None:

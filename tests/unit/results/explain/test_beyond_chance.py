@@ -299,8 +299,8 @@ def test_a_throughput_that_falls_with_the_load_is_told() -> None:
 
 def sizes(flags: Mapping[str, Any], *inputs: Mapping[str, Any]) -> tuple[int, bool]:
     work = Workload(variant=model(input=inputs), load=Load(value=1, batch_size=2), flags=flags)
-    tensors = tensors_of(work)
-    return tensors.request, tensors.are_known
+    request, _, are_known = tensors_of(work)
+    return request, are_known
 
 
 def tensor(name: str, dims: Sequence[int], kind: str = "TYPE_FP32") -> Mapping[str, Any]:
