@@ -39,8 +39,6 @@ from model_analyzer.features.cluster.slot_places import plan_slots
 from model_analyzer.features.cluster.slot_worker import SlotFacts
 from model_analyzer.search.choose import choose
 
-_SHOWN = ("process", "niceness", "threads", "server", "perf_analyzer")
-
 
 def main(address: str, config: str, slots: int) -> None:
     resolved = GivenOptions.of_file(Path(config), os.environ, Path.cwd()).profile()
@@ -58,7 +56,12 @@ def main(address: str, config: str, slots: int) -> None:
             except ClusterError as error:
                 say(error=str(error))
                 return
-            say(slots=[{name: getattr(slot, name) for name in _SHOWN} for slot in ready])
+            say(
+                slots=[
+                    {"process": it.process, "threads": it.machine.threads, "server": it.server}
+                    for it in ready
+                ]
+            )
             trial = first_trial(job, ready[0])
             trials = [replace(trial, repetition=number) for number in range(slots)]
             waiting = {
