@@ -133,6 +133,18 @@ OPTIONS: Sequence[Option] = (
         help="Progress display: a live view, plain lines, JSON lines on standard output"
         " (docs/progress.md), or none. auto: live on a terminal, plain elsewhere and in CI.",
     ),
+    Option(
+        key="prometheus_port", flags=("--prometheus-port",), kind=Integer(1, 65535),
+        target="display.prometheus_port", group=GENERAL,
+        help="Serve figures of the run to Prometheus while it measures, at this port of this"
+        " machine (127.0.0.1).",
+    ),
+    Option(
+        key="otlp", flags=("--otlp",), kind=Endpoint(url=True), target="display.otlp",
+        group=GENERAL,
+        help="Send figures of the run and a span for each measurement to this collector of"
+        " OpenTelemetry, for example http://localhost:4318.",
+    ),
     # ------------------------------------------------------- model repository
     Option(
         key="model_repository", flags=("-m", "--model-repository"), kind=PathOrUrl(),

@@ -481,9 +481,13 @@ class ProofSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplaySettings:
-    """Progress display of a run."""
+    """Progress display of a run, and who else gets its figures: whoever asks at a port of this
+    machine, and a collector of OpenTelemetry.
+    """
 
     progress: ProgressMode
+    prometheus_port: int | None
+    otlp: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

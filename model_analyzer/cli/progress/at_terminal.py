@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
@@ -17,6 +18,9 @@ from model_analyzer.cli.console import TerminalView
 from model_analyzer.cli.signals import SignalInterrupts
 from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
+
+# The feature behind --prometheus-port and --otlp, imported when a run asks for it.
+_EXPORTERS = "model_analyzer.features.monitoring.exporters"
 
 
 def caller_at_terminal(
@@ -32,6 +36,8 @@ def caller_at_terminal(
     interrupts = SignalInterrupts(view.say)
     interrupts.install()
     sink = view.progress(mode, clock=time.monotonic, stopping=lambda: interrupts.requested)
+    if settings.display.prometheus_port is not None or settings.display.otlp is not None:
+        sink = import_module(_EXPORTERS).ExportingSink(sink, settings.display)
     return Caller(
         interrupts=interrupts,
         ask=Terminal(),

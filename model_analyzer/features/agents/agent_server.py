@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
@@ -28,7 +28,16 @@ from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import ModelAnalyzerError, wrong
-from model_analyzer.features.agents.agent_tools import TOOLS, AgentTool, line_of, shown
+from model_analyzer.features.agents.agent_tools import TOOLS, AgentTool
+from model_analyzer.features.agents.agent_words import (
+    LIMITS,
+    brief,
+    further,
+    in_words_of_tools,
+    line_of,
+    shown,
+    too_long,
+)
 from model_analyzer.features.agents.borders import (
     CONFIG,
     DEFAULT_PLACES,
@@ -55,8 +64,9 @@ other goals (it measures nothing), explain, and start again with the same checkp
 continue. Never tell a number without its interval, and repeat what an answer says is not certain. \
 Nothing else may use the machine while a run measures."""
 
-# An adaptive search ends by itself so early in a run that files can be written, too.
-_SHARE_OF_SEARCH = 0.9
+# An adaptive search ends by itself, so early that files can be written, too. It counts the seconds
+# of measurements, and a run takes some before, between and after them.
+_AROUND_SEARCH_S, _SHARE_OF_SEARCH = 4.0, 0.95
 
 # The end of a child is looked for so often.
 _LOOK_S = 0.1
@@ -88,10 +98,11 @@ async def _serve(desk: Desk) -> None:
 
     async def called(_: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            line, document = await desk.answer(asked.name, asked.arguments or {})
+            answered = await desk.answer(asked.name, asked.arguments or {})
         except ModelAnalyzerError as error:
-            text = shortened(masked_text(str(error)), _MOST_CHARACTERS)
+            text = shortened(masked_text(in_words_of_tools(str(error))), _MOST_CHARACTERS)
             return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        line, document = map(in_words_of_tools, answered)
         texts = [one_line(masked_text(line)), json.dumps(document)]
         content: list[Any] = [types.TextContent(text=text) for text in texts]
         return types.CallToolResult(content=content, structured_content=document)
@@ -188,12 +199,13 @@ class Desk:
             raise wrong("duration", f"at least 1 s, and {left_s:g} s of the budget are left")
         config = dict(self._borders.config(arguments["config"]))
         if "adaptive" in (config.get("search"), config.get("run_config_search_mode")):
-            config.setdefault("budget", _SHARE_OF_SEARCH * duration_s)
+            measuring_s = _SHARE_OF_SEARCH * duration_s - _AROUND_SEARCH_S
+            config.setdefault("budget", max(measuring_s, duration_s / 2))
         directory = self._new_directory(written(config))
         if self._run is not None:
             self._spent_s += self._run.elapsed_s
             self._stack.close()  # it has ended
-        self._run = MeasuringRun(directory, config[_CHECKPOINTS], duration_s)
+        self._run = MeasuringRun(directory, config, duration_s)
         self._stack.enter_context(self._run)
         document = {"started": True, "duration_s": duration_s, "budget_left_s": left_s - duration_s}
         cut = "" if duration_s == asked_s else ", which is all that is left of the budget"
@@ -206,7 +218,7 @@ class Desk:
         else:
             await self._wait(wait_s)
             document = dict(self._run.document)
-            line = self._run.line
+            line = f"{self._run.line} {self._budget_left_s:.0f} s of the budget are left."
         return line, {**document, "budget_left_s": round(self._budget_left_s, 1)}
 
     async def _stop(self) -> tuple[str, Mapping[str, Any]]:
@@ -247,8 +259,26 @@ class Desk:
         if not text.startswith(b"{"):
             reason = "; ".join(complaints_of(directory)) or f"no answer within {limit_s:g} s"
             raise ModelAnalyzerError(with_keys(reason, config))
-        document = shown(parse_json(with_keys(text.decode(), config)))
-        return line_of(document, complaints_of(directory)), document
+        document = parse_json(with_keys(text.decode(), config))
+        short = brief(document) if tool.is_brief(arguments) else shown(document)
+        short["advice"] = [*self._advice(tool, document, arguments)]
+        return line_of(short, complaints_of(directory)), short
+
+    def _advice(
+        self, tool: AgentTool, document: Mapping[str, Any], arguments: Mapping[str, Any]
+    ) -> Iterator[str]:
+        """What an agent should do after this."""
+        left_s, run = self._budget_left_s, self._run
+        if tool.name == "plan":
+            yield from too_long(document, left_s)
+        place = arguments.get(_CHECKPOINTS)
+        if tool.name != "answer" or run is None:
+            return
+        if place is None or self._borders.path(place, _CHECKPOINTS) == run.checkpoints:
+            limits = {each.key: each.default for each in OPTIONS if each.key in LIMITS}
+            for model in document["models"]:
+                allowed = {**limits, **run.config}
+                yield from further(model, allowed, left_s, stopped=run.is_stopped)
 
     def _with_default(self, tool: AgentTool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments; where none says it, with the directory that the last run wrote to, unless

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tools of an agent: commands with their arguments, and what of a document an agent gets."""
+"""The tools of an agent: commands with their arguments."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.features.agents.borders import CONFIG, Borders
+
+_DETAIL = "detail"
 
 
 def _text(about: str) -> dict[str, Any]:
@@ -28,7 +30,7 @@ _ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
         "type": ["object", "string"],
         "description": "Options of a run as in its YAML file, or the path of such a file. Needed:"
         " model_repository (a path) and profile_models. Useful: search: adaptive, objectives,"
-        " constraints, latency_budget, concurrency, model_config_parameters.",
+        " constraints, latency_budget. Without ranges, all usual values are searched.",
     },
     "no_models": {"type": "boolean", "description": "Start no server, load no model."},
     "duration": {
@@ -57,15 +59,13 @@ _ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "headroom": _text("Spare capacity, such as 20%."),
     "replicas_per_node": _number("Of one node.", "integer"),
     "batch_size": _number("Inferences in a request.", "integer"),
+    _DETAIL: {"type": "boolean", "description": "Also the measurements of the best variants."},
 }
 _RESULTS = "checkpoint_directory checkpoint_prefix model"
 _GOALS = "metric constraints latency_budget min_throughput"
 
 _PLACES = {"checkpoint_directory", "base", "new"}
 _FLAGS = {"constraints": "constraint"}  # other flags are named as their argument
-
-# How many variants of a model, and trials of a plan, are shown: the recommended ones come first.
-_MOST = {"variants": 3, "trials": 5}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +93,10 @@ class AgentTool:
             "additionalProperties": False,
         }
 
+    def is_brief(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether its document is wanted without details."""
+        return _DETAIL in self.takes and not arguments.get(_DETAIL, False)
+
     def command(self, arguments: Mapping[str, Any], borders: Borders) -> Sequence[str]:
         """The command line for arguments that fit the schema. Each value stands in one word with
         its flag, or after `--`: none can be an option. Raises ConfigError for places outside.
@@ -100,7 +104,7 @@ class AgentTool:
         known = {
             name: borders.path(value, name) if name in _PLACES else value
             for name, value in arguments.items()
-            if name != "config"
+            if name not in ("config", _DETAIL)
         }
         last = [str(known.pop(name)) for name in self.last if name in known]
         flags = [word for name, value in known.items() for word in _words(name, value)]
@@ -114,45 +118,6 @@ def _words(name: str, value: Any) -> Iterator[str]:
         return
     for each in value if isinstance(value, list) else [value]:
         yield f"{flag}={each}"
-
-
-def shown(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document without the long tails of its lists."""
-    return {
-        key: [_without_tail(each) for each in value] if isinstance(value, list) else value
-        for key, value in document.items()
-    }
-
-
-def _without_tail(item: Any) -> Any:
-    if not isinstance(item, dict):
-        return item
-    return {
-        key: value[: _MOST[key]] if key in _MOST and isinstance(value, list) else value
-        for key, value in item.items()
-    }
-
-
-def line_of(document: Mapping[str, Any], told: Sequence[str]) -> str:
-    """What a document says, in a line: its sentences, else what the command has told people, else
-    the words and numbers of its top, and of the first of its parts.
-    """
-    lists = [value for value in document.values() if isinstance(value, list)]
-    parts = [part for values in lists for part in values if isinstance(part, dict)]
-    said = [text for part in parts for text in _said(part)]
-    pairs = [pair for place in (document, *parts[:1]) for pair in place.items()]
-    simple = [f"{key} {value}" for key, value in pairs if isinstance(value, str | int | float)]
-    return " ".join(said) or "; ".join(told) or ", ".join(simple)
-
-
-def _said(part: Mapping[str, Any]) -> Iterator[str]:
-    """The sentences of an answer, what a check has found wrong, the causes of slowness."""
-    yield from (part[key] for key in ("sentence", "certainty") if part.get(key))
-    if part.get("level") in ("warning", "problem"):
-        advice = f" ({part['fix']})" if part.get("fix") else ""
-        yield f"{part['subject']}: {part['found']}{advice}."
-    for cause in part.get("causes", ()):
-        yield f"{part['variant']}: {cause['name']}: {'; '.join(cause['evidence'])}."
 
 
 TOOLS: Sequence[AgentTool] = (
@@ -180,7 +145,8 @@ TOOLS: Sequence[AgentTool] = (
     AgentTool(
         name="start",
         about="Start a run in the background. It ends by itself or after the duration, keeps all"
-        " that was measured, and continues an earlier run with the same checkpoint directory.",
+        " that was measured, and continues an earlier run with the same checkpoint directory. One"
+        " long run finds more than several short ones: each loads the server again.",
         needs="config duration",
     ),
     AgentTool(
@@ -195,15 +161,15 @@ TOOLS: Sequence[AgentTool] = (
     ),
     AgentTool(
         name="answer",
-        about="The recommendation of a checkpoint directory, with intervals, doubts and the best"
-        " variants.",
-        takes=_RESULTS,
+        about="The recommendation of a checkpoint directory, with intervals, doubts, the best"
+        " variants, and advice on what to do next.",
+        takes=f"{_RESULTS} {_DETAIL}",
         words="best --format json",
     ),
     AgentTool(
         name="what_if",
         about="Rank what was measured for other goals or constraints. Nothing is measured.",
-        takes=f"{_RESULTS} {_GOALS}",
+        takes=f"{_RESULTS} {_GOALS} {_DETAIL}",
         words="best --format json",
     ),
     AgentTool(

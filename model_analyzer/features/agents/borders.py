@@ -48,6 +48,9 @@ _FURTHER = {
     "cpu_only_composing_models", "parameters",  # names of models; batch sizes and loads
 }  # fmt: skip
 
+# Of harmless kinds, but not harmless: it opens a port.
+_REFUSED = {"prometheus_port"}
+
 # Why others are not allowed, by group.
 _REASONS = {
     table.SERVER: "it chooses servers, programs or their environment",
@@ -57,6 +60,10 @@ _REASONS = {
     table.EXPORT: "it names files",
 }
 _REASON = "it reaches beyond this run"
+
+# Left out, since examples have it, and only a person may say it. A run without it replaces nothing
+# but what runs have made.
+_LEFT_OUT = "override_output_model_repository"
 
 # Where results go if nothing else is said, below the first root.
 DEFAULT_PLACES = {
@@ -131,6 +138,8 @@ class Borders:
         by_key, allowed = {option.key: option for option in known}, {}
         problems = Problems()
         for key, value in given.items():
+            if key == _LEFT_OUT:
+                continue
             where = f"{above}{key}"
             with problems.collect():
                 allowed[key] = value if value is None else self._value(key, value, by_key, where)
@@ -146,7 +155,7 @@ class Borders:
         if key in _NESTED:
             return _NESTED[key](self, value, f"{where}.")
         is_known = option.group in _GROUPS and isinstance(option.kind, _HARMLESS)
-        if not is_known and key not in _FURTHER:
+        if key in _REFUSED or (not is_known and key not in _FURTHER):
             reason = _REASONS.get(option.group, _REASON)
             raise wrong(
                 where,

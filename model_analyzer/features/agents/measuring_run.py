@@ -14,6 +14,7 @@ from typing import Any
 
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.features.agents.borders import CONFIG
+from model_analyzer.features.monitoring.facts.told_progress import ToldProgress
 from model_analyzer.reading.untrusted import read_ends
 from model_analyzer.runner.process import Process
 
@@ -57,9 +58,10 @@ def complaints_of(directory: Path) -> Sequence[str]:
 class MeasuringRun:
     """A context manager. It ends as after one Ctrl-C, also if this process is killed."""
 
-    def __init__(self, directory: Path, checkpoints: str, duration_s: float) -> None:
+    def __init__(self, directory: Path, config: Mapping[str, Any], duration_s: float) -> None:
         self.directory = directory
-        self.checkpoints = checkpoints
+        self.config = config
+        self.checkpoints: str = config["checkpoint_directory"]
         self.duration_s = duration_s
         self._began = time.monotonic()
         self._ended_after: float | None = None
@@ -98,12 +100,13 @@ class MeasuringRun:
 
     def stop(self) -> None:
         """Lets it finish its measurement, as one Ctrl-C does. Stopping twice is fine."""
-        if not self._is_stopped:
+        if not self.is_stopped:
             self._due = _signals(self._elapsed_s)
             self.look()
 
     @property
-    def _is_stopped(self) -> bool:
+    def is_stopped(self) -> bool:
+        """Whether it was told to end, by somebody or by its time."""
         return len(self._due) < len(_signals(0))
 
     @property
@@ -111,12 +114,12 @@ class MeasuringRun:
         """Where it is, for an agent."""
         self.look()
         self._take_progress()
-        state = "stopping" if self._is_stopped else "running"
+        state = "stopping" if self.is_stopped else "running"
         document = {
             "state": state if self.is_running else "ended",
             "elapsed_s": round(self.elapsed_s, 1),
             "duration_s": self.duration_s,
-            "stopped": self._is_stopped,
+            "stopped": self.is_stopped,
             "checkpoint_directory": self.checkpoints,
             **self._progress.document,
         }
@@ -126,11 +129,14 @@ class MeasuringRun:
     @property
     def line(self) -> str:
         """The same in a sentence or two."""
+        told = self._progress.document
+        answers = " ".join(answer["sentence"] for answer in told["answers"])
+        done = f"{told['trials_done']} trials done, {told['trials_failed']} failed."
         if self.is_running:
-            state = "ends with its measurement" if self._is_stopped else "goes on"
-            return f"The run {state}. {self._progress.line}"
-        told = "" if self._progress.has_answers else " ".join(complaints_of(self.directory)[-1:])
-        return f"The run has ended. {told or self._progress.line}"
+            state = "ends with its measurement" if self.is_stopped else "goes on"
+            return f"The run {state}. {answers or done}"
+        complaint = " ".join(complaints_of(self.directory)[-1:])
+        return f"The run has ended. {answers or complaint or done}"
 
     def _take_progress(self) -> None:
         """Reads the complete lines that have been written since the last time."""
@@ -145,52 +151,3 @@ class MeasuringRun:
 def _signals(after_s: float) -> list[tuple[float, signal.Signals]]:
     """What stops a run, and when it is sent, in seconds."""
     return [(after_s, signal.SIGINT), (after_s + LAST_MEASUREMENT_S, signal.SIGTERM)]
-
-
-class ToldProgress:
-    """What the events of a run (docs/progress.md) say together."""
-
-    def __init__(self) -> None:
-        self._latest: dict[str, Mapping[str, Any]] = {}
-        self._best: dict[tuple[str, str], Mapping[str, Any]] = {}
-        self._answers: list[Mapping[str, Any]] = []
-        self._done = self._failed = 0
-
-    def take(self, event: Mapping[str, Any]) -> None:
-        name = event["event"]
-        self._latest[name] = event
-        match name:
-            case "trial_finished" | "trial_failed":
-                self._done += 1
-                self._failed += name == "trial_failed"
-            case "best":
-                models = ",".join(work["model"] for work in event["workloads"])
-                self._best[models, event["hardware"]] = event
-            case "answer":
-                self._answers.append(event)
-
-    @property
-    def document(self) -> Mapping[str, Any]:
-        phase, trial = self._latest.get("phase", {}), self._latest.get("trial_started", {})
-        return {
-            "phase": phase.get("phase"),
-            "model": phase.get("model"),
-            "trials_done": self._done,
-            "trials_failed": self._failed,
-            "expected_trials": trial.get("expected_trials"),
-            "expected_left_s": trial.get("time_left_s"),
-            "best_so_far": [*self._best.values()] if not self._answers else [],
-            "answers": self._answers,
-            "exit_status": self._latest.get("run_finished", {}).get("exit_status"),
-        }
-
-    @property
-    def has_answers(self) -> bool:
-        return bool(self._answers)
-
-    @property
-    def line(self) -> str:
-        """The same in a sentence or two."""
-        if self._answers:
-            return " ".join(answer["sentence"] for answer in self._answers)
-        return f"{self._done} trials done, {self._failed} failed."

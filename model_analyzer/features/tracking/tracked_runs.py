@@ -25,6 +25,9 @@ _TRIED = (
     "batch_size", "hardware",
 )  # fmt: skip
 
+# The tag of a recommended run only.
+ANSWER = "answer"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedRun:
@@ -82,7 +85,7 @@ def _run(row: Row, place: int, answer: Answer | None) -> TrackedRun:
     files = {}
     tags["recommended"] = "no" if answer is None else "yes"
     if answer is not None and answer.best is not None:
-        tags["answer"] = state_answer(answer, complete=True).sentence
+        tags[ANSWER] = state_answer(answer, complete=True).sentence
         files["config.pbtxt"] = masked_configurations(answer.best)
     load = known.get("concurrency", known.get("request_rate", ""))
     return TrackedRun(

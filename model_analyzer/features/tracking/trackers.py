@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import OutputError, wrong
-from model_analyzer.features.tracking.tracked_runs import TrackedRun
+from model_analyzer.features.tracking.tracked_runs import ANSWER, TrackedRun
 
 # The tag by which a run is found again.
 _IDENTITY = "model_analyzer.trial"
@@ -55,7 +56,7 @@ class Mlflow:
             for run in runs:
                 self._send(client, identity, run, known.get(run.identity))
         except self._error as error:
-            text = " ".join(without_secrets_of(self._uri, str(error)).split())
+            text = _unreached(error) or " ".join(without_secrets_of(self._uri, str(error)).split())
             raise OutputError(f"--mlflow {masked_url(self._uri)}: {text}") from error
 
     def _send(self, client: Any, experiment: str, run: TrackedRun, known: Any) -> None:
@@ -76,6 +77,8 @@ class Mlflow:
             for name, value in _named(run.metrics).items()
             if data.metrics.get(name) != value
         ]
+        for name in data.tags.keys() & {ANSWER} - tags.keys():
+            client.delete_tag(place, name)
         client.log_batch(place, metrics, tags=[self._entities.RunTag(*tag) for tag in tags.items()])
         for first in range(0, len(parameters), _MOST):
             client.log_batch(place, params=parameters[first : first + _MOST])
@@ -110,13 +113,24 @@ class WeightsAndBiases:
             id=run.identity,
             name=run.name,
             config=dict(run.parameters),
-            notes=run.tags.get("answer"),
+            notes=run.tags.get(ANSWER, ""),
             dir=str(self._directory),
             resume="allow",
             settings=quiet,
         )
-        made.summary.update({**run.metrics, **run.tags, **run.files})
+        made.summary.update({ANSWER: None, **run.metrics, **run.tags, **run.files})
         made.finish(exit_code=int(run.has_failed))
+
+
+def _unreached(error: BaseException) -> str:
+    """Why there was no connection at all; "" if there was one."""
+    cause = error
+    while (inner := cause.__cause__ or cause.__context__) is not None:
+        cause = inner
+    if not isinstance(cause, ConnectionError | TimeoutError | socket.gaierror):
+        return ""
+    why = cause.strerror or "no answer in time"
+    return f"cannot be reached: {why}: is the server running, and is this its address?"
 
 
 def _library(name: str, option: str, package: str) -> Any:

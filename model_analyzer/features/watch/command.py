@@ -15,7 +15,7 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint, print_json, print_table, warn
+from model_analyzer.cli.output import open_checkpoint, print_json, print_table, put, warn
 from model_analyzer.cli.shared_options import directory_options, is_given, json_option, path_option
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, EXIT_RUN_FAILED, wrong
 
@@ -81,10 +81,9 @@ def _options(command: F) -> F:
 @directory_options
 @_options
 @path_option("--write-load", metavar="FILE", help="Write the traffic as a load for profile.")
+@path_option("-o", "--output", metavar="FILE", help="Write what was seen as an HTML page, too.")
 @json_option
-def watch(
-    directory: Path, prefix: str, write_load: Path | None, as_json: bool, **given: Any
-) -> int:
+def watch(directory: Path, prefix: str, **given: Any) -> int:
     """Compare running servers with what was measured: is production as promised?
 
     Reads the metrics of the servers, changes nothing, and says for each model whether it is as
@@ -98,6 +97,7 @@ def watch(
       model-analyzer watch --metrics-url http://a:8002/metrics --metrics-url http://b:8002/metrics
       model-analyzer watch --prometheus http://prometheus:9090 --query-labels namespace=shop
       model-analyzer watch --metrics-url http://localhost:8002/metrics --write-load traffic.yaml
+      model-analyzer watch --prometheus http://prometheus:9090 --replicas 3 -o watch.html
     """
     from model_analyzer.app.recommend import recommend
     from model_analyzer.config.kinds import Duration
@@ -108,8 +108,9 @@ def watch(
         place_of,
         read_prometheus,
     )
-    from model_analyzer.features.watch.watch_text import watch_document
+    from model_analyzer.features.watch.watch_text import watch_document, watch_page
     from model_analyzer.features.watch.watching import promises_of
+    from model_analyzer.reports.write import encoded
 
     if bool(given["metrics"]) == (given["prometheus"] is not None):
         raise wrong("--metrics-url", "give the metrics of servers, or --prometheus instead")
@@ -132,11 +133,14 @@ def watch(
         source = place_of(given["prometheus"], "--prometheus")
         looks = read_prometheus(source, labels, time.time(), seconds)
     reports = promises.reports(looks, servers, are_replicas=bool(places))
-    if as_json:
-        print_json(watch_document(reports, looks[-1].at - looks[0].at))
+    lasted = looks[-1].at - looks[0].at
+    if given["as_json"]:
+        print_json(watch_document(reports, lasted))
     else:
         _show(reports)
-    _write_load(reports, write_load)
+    if given["output"] is not None:
+        put(encoded(watch_page(reports, lasted, looks[-1].at)), given["output"], "the page")
+    _write_load(reports, given["write_load"])
     if any(report.watched.deviations for report in reports):
         return EXIT_REGRESSION
     return EXIT_OK if any(report.watched.scene.busy for report in reports) else EXIT_RUN_FAILED

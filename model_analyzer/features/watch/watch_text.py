@@ -1,13 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was seen, in sentences, as a table, and for programs."""
+"""What was seen, in sentences, as a table, as a page, and for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import datetime, timezone
 from typing import Any
 
+from model_analyzer import __version__
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import number_text
@@ -16,6 +18,7 @@ from model_analyzer.features.watch.facts.deviations import SeenDeviation, WatchC
 from model_analyzer.features.watch.facts.server_counts import RATIOS, Estimate
 from model_analyzer.features.watch.watching import WatchReport
 from model_analyzer.noise.noise import Interval
+from model_analyzer.reports.html import render_page
 from model_analyzer.reports.tables import Table
 
 # The columns: one of `RATIOS`, its header, and what was measured of it.
@@ -31,6 +34,10 @@ _COLUMNS = {
 
 # The version of the document; increased when readers of the last version would misread this one.
 WATCH_VERSION = 1
+
+_SCRIPTS = ("dom.js", "theme.js")
+# How the page shows a class; the others are bad.
+_STATES = {WatchClass.AS_PROMISED: "good", WatchClass.NOT_CHECKED: "unsure"}
 
 # Told of the measurement that is nearest to the traffic.
 _TOLD = ("perf_latency_p99", "perf_throughput")
@@ -72,6 +79,12 @@ def other_lines(report: WatchReport) -> Iterator[str]:
     for found in scene.found:
         if found.why_not:
             yield f"the configuration of {found.server} was not compared: {found.why_not}"
+    unread = len(scene.replicas) - len(scene.found)
+    if scene.found and unread > 0:
+        yield (
+            f"the configuration of {counted(unread, 'replica')} was not compared: give a"
+            " --server-url for each"
+        )
     if not scene.found:
         yield "the configuration was not compared: --server-url HOST:PORT does that"
 
@@ -95,6 +108,24 @@ def seen_table(report: WatchReport) -> Table:
         found = map(ranges.get, _COLUMNS)
         rows.append(("measured", *(None if each is None else range_text(each) for each in found)))
     return Table(headers=("Replica", *_COLUMNS.values()), rows=tuple(rows))
+
+
+def watch_page(reports: Sequence[WatchReport], seconds: float, until: float) -> str:
+    """The same as a page; `until` is the time of the last reading, in seconds since the epoch."""
+    models = [
+        {
+            "name": report.watched.model,
+            "variant": report.watched.scene.promise.variant.name,
+            "kind": report.watched.kind.value,
+            "state": _STATES.get(report.watched.kind, "bad"),
+            "lines": [verdict_line(report).partition(": ")[2], *other_lines(report)],
+            "table": seen_table(report),
+        }
+        for report in reports
+    ]
+    ended = f"{datetime.fromtimestamp(until, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
+    values = {"models": models, "seconds": seconds, "until": ended, "version": __version__}
+    return render_page("watch.html.j2", _SCRIPTS, has_charts=False, **values)
 
 
 def watch_document(reports: Sequence[WatchReport], seconds: float) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from model_analyzer.config.model_options import MODEL_OPTIONS
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.errors import ConfigError
-from model_analyzer.features.agents.borders import Borders, with_keys, written
+from model_analyzer.features.agents.borders import DEFAULT_PLACES, Borders, with_keys, written
 
 # All that is allowed: a new option belongs here only if somebody has decided that it is harmless.
 ALLOWED = {
@@ -61,7 +61,8 @@ def is_refused(borders: Borders, config: dict[str, Any]) -> bool:
 def test_an_option_is_refused_unless_it_is_harmless(borders: Borders) -> None:
     keys = [option.key for option in OPTIONS]
     allowed = {key for key in keys if not is_refused(borders, {key: "1"})}
-    assert allowed == ALLOWED
+    assert allowed == ALLOWED | {"override_output_model_repository"}
+    assert not borders.config({"override_output_model_repository": True}).keys() - {*DEFAULT_PLACES}
     own = {each.key for each in MODEL_OPTIONS}
     in_model = {key for key in own if is_refused(borders, {"profile_models": [{"m": {key: "1"}}]})}
     assert own - in_model == {"cpu_only", "model_config_parameters", "parameters"} | ALLOWED & own

@@ -94,7 +94,8 @@ def test_sending_again_changes_runs_and_makes_no_second_ones(store: Store) -> No
     assert len(runs) == 2
     best = runs["m_config_0 concurrency 4"]
     assert (best.data.tags["recommended"], best.data.metrics["perf_throughput"]) == ("yes", 1045)
-    assert runs["m_config_default concurrency 4"].data.tags["recommended"] == "no"
+    default = runs["m_config_default concurrency 4"].data.tags
+    assert (default["recommended"], "answer" in default) == ("no", False)
     for name, values in ("m_config_0", [90, 1045]), ("m_config_default", [100]):
         identity = runs[f"{name} concurrency 4"].info.run_id
         points = store.client.get_metric_history(identity, "perf_throughput")
@@ -123,7 +124,7 @@ def test_weights_and_biases_keeps_runs_for_later(run: Run, tmp_path: Path) -> No
         (
             ("--mlflow", "http://user:hush@127.0.0.1:9"),
             1,
-            "--mlflow http://******@127.0.0.1:9: ",
+            "--mlflow http://******@127.0.0.1:9: cannot be reached: Connection refused: is the",
             "",
         ),
         (("--mlflow", "file:///tmp", "-m", "n"), 2, "model 'n' was not measured", ""),

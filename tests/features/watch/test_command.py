@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ import yaml
 
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import parse_yaml
+from model_analyzer.domain.words import capitalized
 from model_analyzer.state.profile_state import ProfileState
 from tests.features.watch.production import Server, measured, metrics_text
 
@@ -98,6 +100,20 @@ def test_programs_get_all_of_it(watch: Run) -> None:
     assert deviation["seen"]["value"] == pytest.approx(20, rel=0.1)
     assert deviation["promised"]["high"] < 9
     assert model["replicas"][0]["versions"] == ["1"]
+
+
+def test_a_page_shows_the_same(watch: Run, tmp_path: Path) -> None:
+    with production(Server(compute_ms=20.0)) as url, production(Server()) as other:
+        urls = ("--metrics-url", url, "--metrics-url", other, "--server-url", url)
+        _, output, errors = watch(*urls, *QUICK, "-o", "watch.html")
+
+    page = html.unescape((tmp_path / "watch.html").read_text())
+    assert "wrote the page to watch.html" in errors
+    assert '<section class="answer bad" aria-label="m">' in page
+    told = [line.removeprefix("m: ").strip() for line in output.split("\n\n")[0].splitlines()]
+    assert len(told) > 3
+    assert [line for line in told if capitalized(line) not in page] == []
+    assert "The configuration of 1 replica was not compared: give a --server-url for each" in page
 
 
 def test_a_replica_may_be_away(watch: Run) -> None:
