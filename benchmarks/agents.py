@@ -76,7 +76,8 @@ async def agent(tool: Path, directory: Path, seconds: float, chance: random.Rand
 
         config = question()
         look = chance.choice([None, chance.uniform(*LOOK) * seconds])
-        did, left = [], seconds
+        did: list[str] = []
+        left = seconds
         while left >= LEAST_S:
             await call("plan", config=config)
             duration = left if look is None or did else look
