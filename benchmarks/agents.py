@@ -2,25 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares an agent that knows nothing with one adaptive search of the same time.
 
-    python benchmarks/agents.py --seeds 0 1 2 --seconds 50
+    python benchmarks/agents.py try tries.jsonl --seeds 0 1 2 --seconds 40
+    python benchmarks/agents.py measure tries.jsonl
 
 The agent has only the tools of `model-analyzer mcp`, and does what docs/agents.md says. What that
 leaves open is drawn at random, from the seed: whether it takes a short first look and how long, and
 what else it asks. It uses up its budget, which is the time that the other run took, with its start
-and its files; both have the ranges of the same user. Both recommendations for sim_gpu are then
-measured again, in turn, unless they are the same. Prints the throughput of the agent's in percent
-of the other one's.
+and its files; both have the ranges of the same user. `try` adds both recommendations for sim_gpu to
+a file. `measure` measures each of them again, in turn, and prints for each try the throughput of
+the agent's in percent of the other one's.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -39,8 +42,8 @@ FIELDS = ("instance_group", "max_batch_size", "dynamic_batching")
 
 # A shorter run than this is not worth its start.
 LEAST_S = 8.0
-# The times of a first look, as shares of the budget.
-LOOK = 0.2, 0.4
+# How often it takes a first look, and how long, as a share of the budget.
+OFTEN, LOOK = 0.25, (0.2, 0.4)
 ROUNDS = 3
 
 
@@ -58,7 +61,7 @@ def question(**options: Any) -> dict[str, Any]:
     }
 
 
-async def agent(tool: Path, directory: Path, seconds: float, chance: random.Random) -> str:
+async def agent(tool: Path, directory: Path, seconds: float, chance: random.Random) -> list[str]:
     """Lets the agent measure below the directory; what it did."""
     server = StdioServerParameters(
         command=str(tool),
@@ -75,7 +78,7 @@ async def agent(tool: Path, directory: Path, seconds: float, chance: random.Rand
             return document
 
         config = question()
-        look = chance.choice([None, chance.uniform(*LOOK) * seconds])
+        look = chance.uniform(*LOOK) * seconds if chance.random() < OFTEN else None
         did: list[str] = []
         left = seconds
         while left >= LEAST_S:
@@ -88,7 +91,7 @@ async def agent(tool: Path, directory: Path, seconds: float, chance: random.Rand
             left = status["budget_left_s"]
             await call("answer")
             await call("what_if", latency_budget=chance.choice([40, 60, LIMIT_MS]))
-    return ", ".join(did)
+    return did
 
 
 def profile(tool: Path, directory: Path, config: dict[str, Any], *flags: str) -> None:
@@ -108,16 +111,16 @@ def answer(tool: Path, directory: Path) -> dict[str, Any]:
     return found
 
 
-def deployed(model: dict[str, Any]) -> tuple[dict[str, Any], int]:
+def deployed(model: dict[str, Any]) -> list[Any]:
     """The recommended configuration, and its concurrency."""
     recommended = model["recommended"]
     (variant,) = [each for each in model["variants"] if each["variant"] == recommended["variant"]]
     fields = variant["models"][0]["configuration"]
     chosen = {name: fields[name] for name in FIELDS if name in fields}
-    return chosen, recommended["loads"][0]["value"]
+    return [chosen, recommended["loads"][0]["value"]]
 
 
-def again(tool: Path, directory: Path, found: tuple[dict[str, Any], int]) -> float:
+def again(tool: Path, directory: Path, found: Sequence[Any]) -> float:
     """The throughput of a configuration at its concurrency, measured alone."""
     fields, concurrency = found
     config = question(search="brute", run_config_search_disable=True)
@@ -136,35 +139,52 @@ def again(tool: Path, directory: Path, found: tuple[dict[str, Any], int]) -> flo
     return float(last["measurements"][0]["metrics"]["perf_throughput"])
 
 
+def tried(tool: Path, place: Path, seed: int, seconds: float) -> dict[str, Any]:
+    """What both recommend after the same time."""
+    by_agent, by_search = place / "agent", place / "search"
+    by_agent.mkdir()
+    began = time.monotonic()
+    profile(tool, by_search, question(), "--budget", f"{seconds}s")
+    took = round(time.monotonic() - began, 1)
+    did = anyio.run(agent, tool, by_agent, took, random.Random(seed))
+    agent_found, search_found = (deployed(answer(tool, each)) for each in (by_agent, by_search))
+    return {
+        "seed": seed, "agent": agent_found, "search": search_found, "runs": did, "seconds": took,
+    }  # fmt: skip
+
+
+def measured(tool: Path, tries: list[dict[str, Any]]) -> None:
+    """Prints each try, with the means of all measurements of what was recommended."""
+    found = {str(each[side]): each[side] for each in tries for side in ("agent", "search")}
+    rates: dict[str, list[float]] = {name: [] for name in found}
+    for _ in range(ROUNDS):
+        for name, each in found.items():
+            with tempfile.TemporaryDirectory() as place:
+                rates[name].append(again(tool, Path(place, "again"), each))
+    for name, each in rates.items():
+        print(f"{name}: {', '.join(f'{rate:.0f}' for rate in each)}/s")
+    for each in tries:
+        mine, other = (fmean(rates[str(each[side])]) for side in ("agent", "search"))
+        print(
+            f"seed {each['seed']}: {100 * mine / other:.1f} % ({mine:.0f} and {other:.0f}/s), the"
+            f" agent after {' and '.join(each['runs'])}, the search after {each['seconds']} s"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["try", "measure"])
+    parser.add_argument("file", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[*range(10)])
-    parser.add_argument("--seconds", type=float, default=50)
+    parser.add_argument("--seconds", type=float, default=40)
     chosen = parser.parse_args()
     tool = Path(sys.executable).with_name("model-analyzer")
+    if chosen.what == "measure":
+        measured(tool, [parse_json(line) for line in chosen.file.read_bytes().splitlines()])
+        return
     for seed in chosen.seeds:
-        with tempfile.TemporaryDirectory() as place:
-            by_agent, by_search = Path(place, "agent"), Path(place, "search")
-            by_agent.mkdir()
-            chance = random.Random(seed)
-            began = time.monotonic()
-            profile(tool, by_search, question(), "--budget", f"{chosen.seconds}s")
-            took = round(time.monotonic() - began, 1)
-            did = anyio.run(agent, tool, by_agent, took, chance)
-            models = [answer(tool, each) for each in (by_agent, by_search)]
-            found = [deployed(model) for model in models]
-            rates: list[list[float]] = [[1.0], [1.0]]  # the same is as fast
-            if found[0] != found[1]:
-                rates = [
-                    [again(tool, Path(place, f"{side}-{turn}"), each) for turn in range(ROUNDS)]
-                    for side, each in enumerate(found)
-                ]
-            mine, other = map(fmean, rates)
-            print(
-                f"seed {seed}: {100 * mine / other:.1f} % ({mine:.0f} and {other:.0f}/s):"
-                f" the agent {found[0]} after {did}; the search {found[1]} after {took:.0f} s",
-                flush=True,
-            )
+        with tempfile.TemporaryDirectory() as place, open(chosen.file, "a") as file:
+            file.write(json.dumps(tried(tool, Path(place), seed, chosen.seconds)) + "\n")
 
 
 if __name__ == "__main__":
