@@ -118,7 +118,7 @@ def watch_page(reports: Sequence[WatchReport], seconds: float, until: float) -> 
             "variant": report.watched.scene.promise.variant.name,
             "kind": report.watched.kind.value,
             "state": _STATES.get(report.watched.kind, "bad"),
-            "lines": [verdict_line(report).partition(": ")[2], *other_lines(report)],
+            "lines": [*verdict_line(report).split(": ", 2)[2:], *other_lines(report)],
             "table": seen_table(report),
         }
         for report in reports

@@ -110,7 +110,8 @@ def test_a_page_shows_the_same(watch: Run, tmp_path: Path) -> None:
     page = html.unescape((tmp_path / "watch.html").read_text())
     assert "wrote the page to watch.html" in errors
     assert '<section class="answer bad" aria-label="m">' in page
-    told = [line.removeprefix("m: ").strip() for line in output.split("\n\n")[0].splitlines()]
+    first, *others = output.split("\n\n")[0].splitlines()
+    told = [first.removeprefix("m: slower than measured: "), *map(str.strip, others)]
     assert len(told) > 3
     assert [line for line in told if capitalized(line) not in page] == []
     assert "The configuration of 1 replica was not compared: give a --server-url for each" in page
