@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -44,7 +44,7 @@ FIELDS = ("instance_group", "max_batch_size", "dynamic_batching")
 LEAST_S = 8.0
 # How often it takes a first look, and how long, as a share of the budget.
 OFTEN, LOOK = 0.25, (0.2, 0.4)
-ROUNDS = 3
+ROUNDS = 2
 
 
 def question(**options: Any) -> dict[str, Any]:
@@ -120,9 +120,10 @@ def deployed(model: dict[str, Any]) -> list[Any]:
     return [chosen, recommended["loads"][0]["value"]]
 
 
-def again(tool: Path, directory: Path, found: Sequence[Any]) -> float:
-    """The throughput of a configuration at its concurrency, measured alone."""
-    fields, concurrency = found
+def again(
+    tool: Path, directory: Path, fields: dict[str, Any], concurrencies: Sequence[int]
+) -> Iterator[tuple[int, float, float]]:
+    """A configuration, measured alone: throughput and p99 at each concurrency."""
     config = question(search="brute", run_config_search_disable=True)
     config["perf_analyzer_flags"] = {
         "measurement-mode": "time_windows",
@@ -131,12 +132,14 @@ def again(tool: Path, directory: Path, found: Sequence[Any]) -> float:
     }
     config["profile_models"]["sim_gpu"] |= {
         "model_config_parameters": fields,
-        "parameters": {"concurrency": concurrency},
+        "parameters": {"concurrency": [*concurrencies]},
     }
     profile(tool, directory, config, "--skip-summary-reports")
     variants = answer(tool, directory)["variants"]
     (*_, last) = sorted(variants, key=lambda each: not each["is_default"])
-    return float(last["measurements"][0]["metrics"]["perf_throughput"])
+    for each in last["measurements"]:
+        found = each["metrics"]
+        yield each["loads"][0]["value"], found["perf_throughput"], found["perf_latency_p99"]
 
 
 def tried(tool: Path, place: Path, seed: int, seconds: float) -> dict[str, Any]:
@@ -155,16 +158,22 @@ def tried(tool: Path, place: Path, seed: int, seconds: float) -> dict[str, Any]:
 
 def measured(tool: Path, tries: list[dict[str, Any]]) -> None:
     """Prints each try, with the means of all measurements of what was recommended."""
-    found = {str(each[side]): each[side] for each in tries for side in ("agent", "search")}
-    rates: dict[str, list[float]] = {name: [] for name in found}
+    loads: dict[str, set[int]] = {}
+    for fields, concurrency in (each[side] for each in tries for side in ("agent", "search")):
+        loads.setdefault(json.dumps(fields), set()).add(concurrency)
+    rates: dict[tuple[str, int], list[float]] = {}
     for _ in range(ROUNDS):
-        for name, each in found.items():
+        for name, values in loads.items():
             with tempfile.TemporaryDirectory() as place:
-                rates[name].append(again(tool, Path(place, "again"), each))
-    for name, each in rates.items():
-        print(f"{name}: {', '.join(f'{rate:.0f}' for rate in each)}/s")
+                for load, rate, p99 in again(
+                    tool, Path(place, "again"), parse_json(name.encode()), sorted(values)
+                ):
+                    rates.setdefault((name, load), []).append(rate)
+                    print(f"{name} at {load}: {rate:.0f}/s, p99 {p99:.0f} ms", flush=True)
     for each in tries:
-        mine, other = (fmean(rates[str(each[side])]) for side in ("agent", "search"))
+        mine, other = (
+            fmean(rates[json.dumps(each[side][0]), each[side][1]]) for side in ("agent", "search")
+        )
         print(
             f"seed {each['seed']}: {100 * mine / other:.1f} % ({mine:.0f} and {other:.0f}/s), the"
             f" agent after {' and '.join(each['runs'])}, the search after {each['seconds']} s"
