@@ -14,7 +14,8 @@ from model_analyzer.features.watch.watch_text import watch_page
 from model_analyzer.features.watch.watching import WatchReport
 from tests.browser.conftest import Opened
 from tests.browser.test_reports import violations, widths
-from tests.features.watch.production import Server, looks, seen
+from tests.features.watch.production import Server, looks, promise, seen
+from tests.unit.builders import variant
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -22,7 +23,8 @@ def test_what_differs_is_named_on_any_screen(
     open_file: Callable[..., Opened], tmp_path: Path, scheme: str
 ) -> None:
     servers = Server(compute_ms=20), Server("other.shop.example:8002", failed=0.05)
-    watched = [seen([*looks(*servers)]), seen([*looks(Server())])]
+    other = promise(variant=variant("n_config_0", model="n"))
+    watched = [seen([*looks(*servers)]), seen([*looks(Server())], other)]
     path = tmp_path / "watch.html"
     reports = [WatchReport(watched=each, needed=2) for each in watched]
     path.write_text(watch_page(reports, seconds=120, until=1e9))
