@@ -472,7 +472,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 3,
-    "lines of tests": 85_157,
+    "lines of tests": 85_453,
 }
 
 
