@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,7 @@ from model_analyzer.features.watch.watch_text import watch_page
 from model_analyzer.features.watch.watching import WatchReport
 from tests.browser.conftest import Opened
 from tests.browser.test_reports import violations, widths
-from tests.features.watch.production import Server, looks, promise, seen
-from tests.unit.builders import variant
+from tests.features.watch.production import DEPLOYED, Server, looks, promise, seen
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -23,7 +23,7 @@ def test_what_differs_is_named_on_any_screen(
     open_file: Callable[..., Opened], tmp_path: Path, scheme: str
 ) -> None:
     servers = Server(compute_ms=20), Server("other.shop.example:8002", failed=0.05)
-    other = promise(variant=variant("n_config_0", model="n"))
+    other = promise(variant=replace(DEPLOYED, model="n"))
     watched = [seen([*looks(*servers)]), seen([*looks(Server())], other)]
     path = tmp_path / "watch.html"
     reports = [WatchReport(watched=each, needed=2) for each in watched]
