@@ -10,7 +10,6 @@ import shlex
 import shutil
 import tempfile
 from pathlib import Path
-from types import TracebackType
 
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.leftovers import remove_leftovers
@@ -39,12 +38,7 @@ class Workspace:
         new.rename(self._path / _LOCK)
         return self._path
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._path, ignore_errors=True)
         os.close(self._lock)
 

@@ -10,7 +10,6 @@ from concurrent.futures import wait as wait_for
 from contextlib import ExitStack
 from queue import SimpleQueue
 from threading import Event, Thread
-from types import TracebackType
 from typing import Protocol
 
 from model_analyzer.domain.measurements import Outcome
@@ -42,12 +41,7 @@ class SlotThreads:
     def __enter__(self) -> SlotThreads:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def begin(self) -> None:

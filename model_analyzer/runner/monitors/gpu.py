@@ -170,12 +170,7 @@ class Nvml:
         self.gpus = tuple(self._find())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         import pynvml
 
         if self._is_open:

@@ -8,7 +8,6 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 
 import psutil
 
@@ -95,12 +94,7 @@ class NeighbourMonitor:
         self._start = self._read()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         assert self._start is not None, "__enter__ sets it"
         self._share = share_of_others(self._start, self._read())
         if self._share > self._busy_share:

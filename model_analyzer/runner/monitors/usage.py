@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 
 import psutil
 
@@ -72,12 +71,7 @@ class ResourceMonitor:
         self._before = self._read()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         assert self._before is not None, "__enter__ sets it"
         before, after = self._before, self._read()
         if before.memory and after.memory:  # otherwise the server has ended

@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.state.format.layout import index_of, prefix_of
@@ -62,12 +61,7 @@ class Uploads:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
