@@ -17,6 +17,7 @@ from model_analyzer.config.kinds import (
     Environment,
     Flags,
     Integers,
+    Kind,
     ListOf,
     Number,
     OneOf,
@@ -32,6 +33,7 @@ from model_analyzer.config.table import (
     SERVER,
     Given,
     Option,
+    in_group,
     read,
     schema,
 )
@@ -77,17 +79,15 @@ TRITON_SERVER = Flags(
 )
 
 # `parameters` of a model.
-PARAMETER_OPTIONS: Sequence[Option] = (
+PARAMETER_OPTIONS: Sequence[Option] = in_group(
+    MODELS,
+    Option("batch_sizes", Integers(1), help="Batch sizes of client requests."),
     Option(
-        key="batch_sizes", kind=Integers(1), group=MODELS,
-        help="Batch sizes of client requests.",
-    ),
-    Option(
-        key="concurrency", kind=Integers(1), group=MODELS,
+        "concurrency", Integers(1),
         help="Concurrencies (requests in flight) to measure. Searched if not given.",
     ),
     Option(
-        key="request_rate", kind=Integers(1, MOST_RATE), group=MODELS,
+        "request_rate", Integers(1, MOST_RATE),
         help="Request rates to measure, in requests per second, instead of concurrencies.",
     ),
 )  # fmt: skip
@@ -110,69 +110,60 @@ class Parameters:
         return schema(PARAMETER_OPTIONS)
 
 
+def _own(key: str, kind: Kind) -> Option:
+    """An option of the run that a model may have itself, too."""
+    return Option(key, kind, help=f"Overrides the global {key}.")
+
+
 # Options of one model. A value given here replaces the whole global value.
 MODEL_OPTIONS: Sequence[Option] = (
-    Option(
-        key="cpu_only", kind=Boolean(), default=False, group=MODELS,
-        help="Search with CPU instances.",
+    *in_group(
+        MODELS,
+        Option("cpu_only", Boolean(), default=False, help="Search with CPU instances."),
+        Option("parameters", Parameters(), help="Batch sizes and loads of the client."),
+        _own("load", OpenLoad()),
     ),
-    Option(
-        key="parameters", kind=Parameters(), group=MODELS,
-        help="Batch sizes and loads of the client.",
+    *in_group(
+        GOALS,
+        _own("objectives", Objectives()),
+        _own("constraints", Constraints()),
+        Option(
+            "latency_budget", Number(0, above=True),
+            help="Overrides the global latency_budget: maximum p99 latency, in ms.",
+        ),
+        Option(
+            "weighting", Number(0, above=True), default=1.0,
+            help="Weight relative to the models profiled with this one.",
+        ),
     ),
-    Option(key="load", kind=OpenLoad(), group=MODELS, help="Overrides the global load."),
-    Option(key="objectives", kind=Objectives(), group=GOALS,
-        help="Overrides the global objectives."),
-    Option(key="constraints", kind=Constraints(), group=GOALS,
-        help="Overrides the global constraints."),
-    Option(
-        key="latency_budget", kind=Number(0, above=True), group=GOALS,
-        help="Overrides the global latency_budget: maximum p99 latency, in ms.",
+    *in_group(
+        SEARCH,
+        Option(
+            "search", OneOf(SearchMode), alias_of="run_config_search_mode",
+            help="Overrides the global search mode.",
+        ),
+        Option(
+            "run_config_search_mode", OneOf(SearchMode),
+            help="The same as search: its name in Triton Model Analyzer.",
+        ),
+        Option(
+            "model_config_parameters", ModelConfigParameters(), default={},
+            help="Fields of the model configuration, with the values to try. All combinations of"
+            " listed values are tried.",
+        ),
     ),
-    Option(
-        key="weighting", kind=Number(0, above=True), default=1.0, group=GOALS,
-        help="Weight relative to the models profiled with this one.",
+    *in_group(
+        LOAD_GENERATOR,
+        _own("measurement", OneOf(MeasurementMode)),
+        _own("response_cache", OneOf(ResponseCache)),
+        _own("perf_analyzer_flags", PERF_ANALYZER),
+        _own("genai_perf_flags", GENAI_PERF),
     ),
-    Option(
-        key="search", kind=OneOf(SearchMode), group=SEARCH, alias_of="run_config_search_mode",
-        help="Overrides the global search mode.",
-    ),
-    Option(
-        key="run_config_search_mode", kind=OneOf(SearchMode), group=SEARCH,
-        help="The same as search: its name in Triton Model Analyzer.",
-    ),
-    Option(
-        key="model_config_parameters", kind=ModelConfigParameters(), default={}, group=SEARCH,
-        help="Fields of the model configuration, with the values to try. All combinations of listed"
-        " values are tried.",
-    ),
-    Option(
-        key="measurement", kind=OneOf(MeasurementMode), group=LOAD_GENERATOR,
-        help="Overrides the global measurement.",
-    ),
-    Option(
-        key="response_cache", kind=OneOf(ResponseCache), group=LOAD_GENERATOR,
-        help="Overrides the global response_cache.",
-    ),
-    Option(
-        key="perf_analyzer_flags", kind=PERF_ANALYZER, group=LOAD_GENERATOR,
-        help="Overrides the global perf_analyzer_flags.",
-    ),
-    Option(
-        key="genai_perf_flags", kind=GENAI_PERF, group=LOAD_GENERATOR,
-        help="Overrides the global genai_perf_flags.",
-    ),
-    Option(
-        key="triton_docker_args", kind=DOCKER_ARGUMENTS, group=SERVER,
-        help="Overrides the global triton_docker_args.",
-    ),
-    Option(
-        key="triton_server_flags", kind=TRITON_SERVER, group=SERVER,
-        help="Overrides the global triton_server_flags.",
-    ),
-    Option(
-        key="triton_server_environment", kind=Environment(), group=SERVER,
-        help="Overrides the global triton_server_environment.",
+    *in_group(
+        SERVER,
+        _own("triton_docker_args", DOCKER_ARGUMENTS),
+        _own("triton_server_flags", TRITON_SERVER),
+        _own("triton_server_environment", Environment()),
     ),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -39,9 +39,10 @@ EXPORT = "Results and reports"
 VARIABLE_PREFIX = "MODEL_ANALYZER_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Option:
-    """One option: `key` in YAML, `flags` on the command line (none: YAML only).
+    """One option: `key` in YAML, and a flag of the same name on the command line, which may also be
+    `short`, unless it is `in_file_only`.
 
     `target` is the `section.field` of the settings that receives the value unchanged; resolve.py
     interprets options without a target. `default` is a parsed value; `defaults` has different ones
@@ -49,15 +50,23 @@ class Option:
     """
 
     key: str
-    flags: Sequence[str] = ()
     kind: Kind
+    _: KW_ONLY
+    short: str = ""
+    in_file_only: bool = False
     default: Any = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     target: str = ""
-    group: str
+    group: str = ""
     help: str
     commands: Sequence[str] = (PROFILE,)
     alias_of: str = ""
+
+    @property
+    def flags(self) -> Sequence[str]:
+        """The short flag, if any, and the long one."""
+        long = () if self.in_file_only else (f"--{self.key.replace('_', '-')}",)
+        return (self.short, *long) if self.short else long
 
     @property
     def setting(self) -> str:
@@ -68,6 +77,11 @@ class Option:
     def variable(self) -> str:
         """The environment variable that also sets it."""
         return f"{VARIABLE_PREFIX}{self.key.upper()}"
+
+
+def in_group(group: str, *options: Option) -> Sequence[Option]:
+    """The options of a group, which help and docs show under its name."""
+    return [replace(option, group=group) for option in options]
 
 
 # Similarity (0 to 1) from which on an unknown key is probably a misspelled option: below, a similar
