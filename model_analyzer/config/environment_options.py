@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import partial
 
 from model_analyzer.config.former_keys import FORMER_KEYS
-from model_analyzer.config.nodes import Entry, Node, Problems
+from model_analyzer.config.nodes import Entry, Node, read_all
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.table import VARIABLE_PREFIX, Option
@@ -26,21 +26,14 @@ def read_environment(environment: Mapping[str, str]) -> Sequence[Entry]:
     If the option has a flag, the text is the value of that flag; otherwise it is YAML.
     Raises ConfigError that names each variable with invalid YAML.
     """
-    problems = Problems()
-    entries = []
-    for option in OPTIONS:
-        text = environment.get(option.variable, "")
-        if text.strip():
-            with problems.collect():
-                entries.append(Entry(option.key, option.variable, _node(option, text)))
-    problems.raise_any()
-    return entries
 
+    def read(option: Option) -> Entry:
+        name, text = option.variable, environment[option.variable]
+        node = Node(text, name) if option.flags else parse_yaml(text, name) or Node(None, name)
+        return Entry(option.key, name, node)
 
-def _node(option: Option, text: str) -> Node:
-    if option.flags:
-        return Node(text, option.variable)
-    return parse_yaml(text, option.variable) or Node(None, option.variable)
+    given = [option for option in OPTIONS if environment.get(option.variable, "").strip()]
+    return read_all(given, read)
 
 
 def misspelled(environment: Mapping[str, str]) -> Iterator[str]:

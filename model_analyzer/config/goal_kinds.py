@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from model_analyzer.config.former_keys import FORMER_METRICS
 from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
-from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
+from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_all
 from model_analyzer.domain.goals import Constraint, Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, canonical, metric_of
 
@@ -50,16 +50,15 @@ class Objectives:
         if not node.is_mapping:
             tags = _LIST.parse(node)
             return tuple(Objective(tag=tag) for tag in dict.fromkeys(tags))
-        problems = Problems()
-        objectives = []
-        for entry in node.entries:
-            with problems.collect():
-                tag = Tag().parse(Node(entry.key, entry.where))
-                objectives.append(Objective(tag=tag, weight=Number(0).parse(entry.node)))
-        problems.raise_any()
+        objectives = read_all(node.entries, self._objective)
         if objectives and not any(objective.weight for objective in objectives):
             raise node.problem("at least one objective needs a weight above 0")
         return tuple(objectives)
+
+    @staticmethod
+    def _objective(entry: Entry) -> Objective:
+        tag = Tag().parse(Node(entry.key, entry.where))
+        return Objective(tag=tag, weight=Number(0).parse(entry.node))
 
     def schema(self) -> Schema:
         weight = Number(0).schema()
@@ -81,13 +80,7 @@ class Constraints:
                 f"expected a mapping of metrics, found {node.describe()}",
                 "write, for example, {perf_latency_p99: {max: 50}}",
             )
-        problems = Problems()
-        constraints = []
-        for entry in node.entries:
-            with problems.collect():
-                constraints.append(self._constraint(entry))
-        problems.raise_any()
-        return tuple(constraints)
+        return tuple(read_all(node.entries, self._constraint))
 
     @staticmethod
     def _constraint(entry: Entry) -> Constraint:

@@ -29,7 +29,15 @@ from model_analyzer.config.fragments import (
     whole,
     with_commas,
 )
-from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean, nearest
+from model_analyzer.config.nodes import (
+    Entry,
+    Node,
+    Problems,
+    did_you_mean,
+    nearest,
+    read_all,
+    read_mapping,
+)
 from model_analyzer.domain.ranges import MOST_COUNT, MOST_NUMBER, MOST_SECONDS
 
 E = TypeVar("E", bound=Enum)
@@ -405,14 +413,8 @@ class ListOf:
         self.metavar = metavar
 
     def parse(self, node: Node) -> tuple[Any, ...]:
-        problems = Problems()
-        values = []
         items = node.items if self._whole_items and node.is_list else self.split(node)
-        for item in items:
-            with problems.collect():
-                values.append(self.item.parse(item))
-        problems.raise_any()
-        return tuple(values)
+        return tuple(read_all(items, self.item.parse))
 
     def schema(self) -> Schema:
         item = any_of(self.item.schema(), with_commas(self.item.pattern))
@@ -582,26 +584,23 @@ class Flags:
         self._may_have_others = may_have_others
 
     def parse(self, node: Node) -> Mapping[str, str | tuple[str, ...]]:
-        if not node.is_mapping:
-            raise node.problem(
-                f"expected a mapping of {self.program} flags, found {node.describe()}"
-            )
-        problems = Problems()
-        flags: dict[str, str | tuple[str, ...]] = {}
-        for entry in node.entries:
-            with problems.collect():
-                name = entry.key.replace("_", "-") if self._underscores else entry.key
-                is_other = name not in self._names
-                if is_other:
-                    self._check_other(name, entry)
-                if entry.node.is_null:
-                    continue
-                if entry.node.is_list and (is_other or name in self._repeatable):
-                    flags[name] = tuple(self._value(name, item) for item in entry.node.items)
-                else:
-                    flags[name] = self._value(name, entry.node)
-        problems.raise_any()
-        return flags
+        flags = read_mapping(node, f" of {self.program} flags", self._flag)
+        return {self._name(key): value for key, value in flags.items() if value is not None}
+
+    def _name(self, key: str) -> str:
+        return key.replace("_", "-") if self._underscores else key
+
+    def _flag(self, entry: Entry) -> str | tuple[str, ...] | None:
+        """The value of a flag; None if it is not given."""
+        name = self._name(entry.key)
+        is_other = name not in self._names
+        if is_other:
+            self._check_other(name, entry)
+        if entry.node.is_null:
+            return None
+        if entry.node.is_list and (is_other or name in self._repeatable):
+            return tuple(self._value(name, item) for item in entry.node.items)
+        return self._value(name, entry.node)
 
     def is_known(self, name: str) -> bool:
         return name in self._names
@@ -617,9 +616,7 @@ class Flags:
             hint = nearest(word, self._names, similarity=_PROBABLY_MISSPELLED)
             if not hint:
                 return
-        raise Node(entry.key, entry.where).problem(
-            f"{self.program} has no flag {entry.key!r}", hint
-        )
+        raise entry.problem(f"{self.program} has no flag {entry.key!r}", hint)
 
     def _value(self, name: str, node: Node) -> str:
         if isinstance(node.value, bool) and name not in self._words:
@@ -666,21 +663,14 @@ class Fields:
         self._kinds = kinds
 
     def parse(self, node: Node) -> Mapping[str, Any]:
-        if not node.is_mapping:
-            raise node.problem(f"expected a mapping of {self._title}, found {node.describe()}")
-        problems = Problems()
-        values = {}
-        for entry in node.entries:
-            with problems.collect():
-                if entry.key not in self._kinds:
-                    raise Node(entry.key, entry.where).problem(
-                        f"{entry.key!r} is not one of the {self._title}",
-                        did_you_mean(entry.key, list(self._kinds)),
-                    )
-                if not entry.node.is_null:
-                    values[entry.key] = self._kinds[entry.key].parse(entry.node)
-        problems.raise_any()
-        return values
+        values = read_mapping(node, f" of {self._title}", self._field)
+        return {key: value for key, value in values.items() if value is not None}
+
+    def _field(self, entry: Entry) -> Any:
+        if entry.key not in self._kinds:
+            hint = did_you_mean(entry.key, list(self._kinds))
+            raise entry.problem(f"{entry.key!r} is not one of the {self._title}", hint)
+        return None if entry.node.is_null else self._kinds[entry.key].parse(entry.node)
 
     def schema(self) -> Schema:
         return closed({name: any_of(kind.schema(), NULL) for name, kind in self._kinds.items()})
@@ -704,17 +694,13 @@ class Environment:
     metavar = "MAPPING"
 
     def parse(self, node: Node) -> Mapping[str, str]:
-        if not node.is_mapping:
-            raise node.problem(f"expected a mapping of variables, found {node.describe()}")
-        problems = Problems()
-        variables = {}
-        for entry in node.entries:
-            with problems.collect():
-                if not entry.key or "=" in entry.key or "\0" in entry.key:
-                    raise Node(entry.key, entry.where).problem("not a valid variable name")
-                variables[entry.key] = Text().parse(entry.node)
-        problems.raise_any()
-        return variables
+        return read_mapping(node, " of variables", self._variable)
+
+    @staticmethod
+    def _variable(entry: Entry) -> str:
+        if not entry.key or "=" in entry.key or "\0" in entry.key:
+            raise entry.problem("not a valid variable name")
+        return Text().parse(entry.node)
 
     def schema(self) -> Schema:
         return mapping(SCALAR, names=r"^[^=\u0000]+$")

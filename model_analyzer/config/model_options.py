@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
 from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
@@ -23,7 +24,7 @@ from model_analyzer.config.kinds import (
     OneOf,
     Text,
 )
-from model_analyzer.config.nodes import Entry, Node, Problems
+from model_analyzer.config.nodes import Entry, Node, Problems, read_all
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import (
     GOALS,
@@ -186,14 +187,11 @@ class ModelNames:
     metavar = "MODELS"
 
     def parse(self, node: Node) -> tuple[ModelEntry, ...]:
-        problems = Problems()
         models: dict[str, ModelEntry] = {}
-        for part in [node] if node.is_mapping else ListOf.split(node):
-            with problems.collect():
-                for model in self._models(part):
-                    earlier = models[model.name].where if model.name in models else ""
-                    models[model.name] = replace(model, earlier=earlier)
-        problems.raise_any()
+        parts = [node] if node.is_mapping else ListOf.split(node)
+        for model in chain.from_iterable(read_all(parts, self._models)):
+            earlier = models[model.name].where if model.name in models else ""
+            models[model.name] = replace(model, earlier=earlier)
         if not models:
             raise node.problem("contains no model name")
         return tuple(models.values())
@@ -204,18 +202,12 @@ class ModelNames:
             return [self._model(Entry(name, node.where, Node(None, node.where)))]
         if not node.entries:
             raise node.problem("contains no model name")
-        problems = Problems()
-        models = []
-        for entry in node.entries:
-            with problems.collect():
-                models.append(self._model(entry))
-        problems.raise_any()
-        return models
+        return read_all(node.entries, self._model)
 
     @staticmethod
     def _model(entry: Entry) -> ModelEntry:
         if not re.search(NAME, entry.key):
-            raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a valid model name")
+            raise entry.problem(f"{entry.key!r} is not a valid model name")
         if entry.node.is_null:
             return ModelEntry(name=entry.key, where=entry.where, given=Given())
         if not entry.node.is_mapping:

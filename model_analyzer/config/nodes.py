@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from model_analyzer.errors import ConfigError, Problem
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 Scalar = str | int | float | bool | None
 
@@ -22,6 +25,10 @@ class Entry:
     key: str
     where: str
     node: Node
+
+    def problem(self, message: str, hint: str = "") -> ConfigError:
+        """An error that points at the key."""
+        return ConfigError(Problem(where=self.where, message=message, hint=hint))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,27 @@ class Problems:
             raise ConfigError(*dict.fromkeys(self._problems))
 
 
+def read_all(items: Iterable[T], read: Callable[[T], U]) -> list[U]:
+    """What `read` gives for each item. Raises ConfigError with the problems of all items."""
+    problems = Problems()
+    results = []
+    for item in items:
+        with problems.collect():
+            results.append(read(item))
+    problems.raise_any()
+    return results
+
+
+def read_mapping(node: Node, what: str, read: Callable[[Entry], T]) -> dict[str, T]:
+    """What `read` gives for each entry, by key. Raises ConfigError with the problems of all
+    entries, or if it is no mapping; `what` says then what should be in one.
+    """
+    if not node.is_mapping:
+        raise node.problem(f"expected a mapping{what}, found {node.describe()}")
+    results = read_all(node.entries, lambda entry: (entry.key, read(entry)))
+    return dict(results)
+
+
 def did_you_mean(word: str, choices: Sequence[str], *, similarity: float = 0.6) -> str:
     """A hint that names the most similar of the `choices`, or lists them if they are few."""
     listed = f"one of: {', '.join(choices)}" if 0 < len(choices) <= 20 else ""
@@ -132,18 +160,18 @@ def fields_of(
     node: Node, readers: Mapping[str, Read], *, required: Sequence[str]
 ) -> Mapping[str, Any]:
     """The values of a mapping with these keys. Raises ConfigError with all problems."""
-    if not node.is_mapping:
-        raise node.problem(f"expected a mapping with {', '.join(readers)}, found {node.describe()}")
+
+    def read(entry: Entry) -> Any:
+        if entry.key not in readers:
+            hint = did_you_mean(entry.key, list(readers))
+            raise entry.problem(f"unknown key {entry.key!r}", hint)
+        return readers[entry.key](entry.node)
+
     problems = Problems()
-    values = {}
-    for entry in node.entries:
-        with problems.collect():
-            if entry.key not in readers:
-                raise Node(entry.key, entry.where).problem(
-                    f"unknown key {entry.key!r}", did_you_mean(entry.key, list(readers))
-                )
-            values[entry.key] = readers[entry.key](entry.node)
-    for key in required:
+    values: Mapping[str, Any] = {}
+    with problems.collect():
+        values = read_mapping(node, f" with {', '.join(readers)}", read)
+    for key in required if node.is_mapping else ():
         with problems.collect():
             if key not in {entry.key for entry in node.entries}:
                 raise node.problem(f"{key} is missing")

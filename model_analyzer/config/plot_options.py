@@ -19,7 +19,7 @@ from model_analyzer.config.fragments import (
     mapping,
 )
 from model_analyzer.config.kinds import Boolean, Fields, Kind, ListOf, Text
-from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
+from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_all, read_mapping
 from model_analyzer.domain.metrics import ALIASES, METRICS, canonical
 from model_analyzer.domain.settings import PlotSettings
 
@@ -53,18 +53,13 @@ class Plots:
     metavar = "MAPPING"
 
     def parse(self, node: Node) -> tuple[PlotSettings, ...]:
-        problems = Problems()
-        plots: dict[str, PlotSettings] = {}
-        for entry in _entries(node):
-            with problems.collect():
-                plots[entry.key] = self._plot(entry)
-        problems.raise_any()
+        plots = {plot.name: plot for plot in read_all(_entries(node), self._plot)}
         return tuple(plots.values())
 
     @staticmethod
     def _plot(entry: Entry) -> PlotSettings:
         if not re.search(NAME, entry.key):
-            raise Node(entry.key, entry.where).problem(f"{entry.key!r} is not a file name")
+            raise entry.problem(f"{entry.key!r} is not a file name")
         fields = _PLOT.parse(entry.node)
         missing = [name for name in _REQUIRED if name not in fields]
         if missing:
@@ -99,13 +94,9 @@ class ReportedVariants:
     metavar = "VARIANTS"
 
     def parse(self, node: Node) -> tuple[ReportedVariant, ...]:
-        problems = Problems()
-        variants: dict[str, ReportedVariant] = {}
-        for part in [node] if node.is_mapping else ListOf.split(node):
-            with problems.collect():
-                for variant in self._variants(part):
-                    variants[variant.name] = variant
-        problems.raise_any()
+        parts = [node] if node.is_mapping else ListOf.split(node)
+        groups = read_all(parts, self._variants)
+        variants = {variant.name: variant for group in groups for variant in group}
         if not variants:
             raise node.problem("contains no variant name")
         return tuple(variants.values())
@@ -116,14 +107,10 @@ class ReportedVariants:
             return [ReportedVariant(name=Text().parse(node).strip(), plots=None)]
         if not node.entries:
             raise node.problem("contains no variant name")
-        problems = Problems()
-        variants = []
-        for entry in node.entries:
-            with problems.collect():
-                options = {} if entry.node.is_null else _VARIANT.parse(entry.node)
-                variants.append(ReportedVariant(name=entry.key, plots=options.get("plots")))
-        problems.raise_any()
-        return variants
+        options = read_mapping(
+            node, "", lambda entry: {} if entry.node.is_null else _VARIANT.parse(entry.node)
+        )
+        return [ReportedVariant(name=name, plots=own.get("plots")) for name, own in options.items()]
 
     def schema(self) -> Schema:
         variants = {**mapping(any_of(_VARIANT.schema(), NULL)), "minProperties": 1}

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from model_analyzer.config.kinds import Integer, Text
-from model_analyzer.config.nodes import Node, Problems, Read, fields_of
+from model_analyzer.config.nodes import Entry, Node, Read, fields_of, read_mapping
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.prices import NodeType, Prices
 from model_analyzer.errors import ConfigError, Problem
@@ -62,17 +62,13 @@ def _nodes(node: Node) -> tuple[NodeType, ...]:
 
 def _by_name(node: Node, read: Callable[[Node], T]) -> Mapping[str, T]:
     """The values of a mapping with any keys."""
-    if not node.is_mapping:
-        raise node.problem(f"expected a mapping, found {node.describe()}")
-    problems = Problems()
-    values = {}
-    for entry in node.entries:
-        with problems.collect():
-            if PLACEHOLDER in entry.key:
-                raise Node(entry.key, entry.where).problem(_REPLACE)
-            values[entry.key] = read(entry.node)
-    problems.raise_any()
-    return MappingProxyType(values)
+
+    def value(entry: Entry) -> T:
+        if PLACEHOLDER in entry.key:
+            raise entry.problem(_REPLACE)
+        return read(entry.node)
+
+    return MappingProxyType(read_mapping(node, "", value))
 
 
 def _filled(node: Node) -> str:

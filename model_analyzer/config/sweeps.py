@@ -19,7 +19,7 @@ from typing import Any
 
 from model_analyzer.config.fragments import NULL, Schema, any_of, array, closed, mapping
 from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
-from model_analyzer.config.nodes import Node, Problems, did_you_mean
+from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_mapping
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.ranges import MOST_INSTANCES
 
@@ -54,9 +54,7 @@ class ModelConfigParameters:
         fields = _fields(node, "ModelConfig")
         for entry in node.entries:
             if entry.key == "name":
-                raise Node(entry.key, entry.where).problem(
-                    "the name of a model cannot be varied", "remove it"
-                )
+                raise entry.problem("the name of a model cannot be varied", "remove it")
         if math.prod(map(len, fields.values())) > _MOST_ALTERNATIVES:
             raise node.problem(f"more than {_MOST_ALTERNATIVES} combinations")
         return MappingProxyType(fields)
@@ -108,20 +106,15 @@ def _kinds(message: str) -> Mapping[str, str]:
 
 def _fields(node: Node, message: str) -> dict[str, Alternatives]:
     """The alternatives of each field of a message."""
-    if not node.is_mapping:
-        raise node.problem(f"expected a mapping of {message} fields, found {node.describe()}")
     kinds = _kinds(message)
-    problems = Problems()
-    fields = {}
-    for entry in node.entries:
-        with problems.collect():
-            if entry.key not in kinds:
-                raise Node(entry.key, entry.where).problem(
-                    f"{message} has no field {entry.key!r}", did_you_mean(entry.key, list(kinds))
-                )
-            fields[entry.key] = _alternatives(entry.node, kinds[entry.key])
-    problems.raise_any()
-    return fields
+
+    def read(entry: Entry) -> Alternatives:
+        if entry.key not in kinds:
+            hint = did_you_mean(entry.key, list(kinds))
+            raise entry.problem(f"{message} has no field {entry.key!r}", hint)
+        return _alternatives(entry.node, kinds[entry.key])
+
+    return read_mapping(node, f" of {message} fields", read)
 
 
 def _alternatives(node: Node, kind: str) -> Alternatives:
@@ -141,14 +134,7 @@ def _single(node: Node, kind: str) -> Alternatives:
     if node.is_null:
         return (None,)
     if kind.startswith("{"):
-        if not node.is_mapping:
-            raise node.problem(f"expected a mapping, found {node.describe()}")
-        problems = Problems()
-        fields = {}
-        for entry in node.entries:
-            with problems.collect():
-                fields[entry.key] = _alternatives(entry.node, kind[1:-1])
-        problems.raise_any()
+        fields = read_mapping(node, "", lambda entry: _alternatives(entry.node, kind[1:-1]))
         return _combine(node, fields)
     if kind in SCALARS:
         return (SCALARS[kind].parse(node),)

@@ -14,7 +14,7 @@ from typing import Any
 from model_analyzer.config.former_keys import what_to_write
 from model_analyzer.config.fragments import NULL, Schema, any_of, closed
 from model_analyzer.config.kinds import Kind
-from model_analyzer.config.nodes import Entry, Node, Problems, did_you_mean
+from model_analyzer.config.nodes import Entry, Problems, did_you_mean
 
 PROFILE = "profile"
 ANALYZE = "analyze"
@@ -116,7 +116,7 @@ def read(entries: Sequence[Entry], options: Sequence[Option], problems: Problems
                 hint = what_to_write(entry.key) or similar
                 for word in by_key.keys() & set(re.findall(r"\w+", hint)):
                     where.setdefault(by_key[word].setting, entry.where)  # it is not missing, too
-                raise Node(entry.key, entry.where).problem(f"unknown option {entry.key!r}", hint)
+                raise entry.problem(f"unknown option {entry.key!r}", hint)
             if entry.node.is_null:
                 continue
             option = by_key[entry.key]
