@@ -164,6 +164,6 @@ def without_checkpoints(directory: object) -> UnusableCheckpoint:
     return UnusableCheckpoint(f"{directory}: no checkpoints found; -s names the directory of a run")
 
 
-def wrong(where: str, message: str) -> ConfigError:
-    """An error about one invalid option or argument."""
-    return ConfigError(Problem(where=where, message=message))
+def wrong(where: str, message: str, hint: str = "") -> ConfigError:
+    """An error about one invalid option or argument; see `Problem`."""
+    return ConfigError(Problem(where=where, message=message, hint=hint))

@@ -8,7 +8,7 @@ import json
 import re
 from pathlib import Path
 
-from model_analyzer.errors import ConfigError, OutputError, Problem, UnusablePath, is_wrong_path
+from model_analyzer.errors import OutputError, UnusablePath, is_wrong_path, wrong
 from model_analyzer.runner.file_trees import copy_writable, words_of
 
 STARTER = Path(__file__).parents[1] / "starter"
@@ -26,12 +26,10 @@ def write_starter(directory: Path) -> Path:
     except OSError as error:
         raise _unwritable(directory, error) from error
     if is_taken:
-        raise ConfigError(
-            Problem(
-                where=str(directory),
-                message="exists and is not empty" if target.is_dir() else "is a file",
-                hint="choose a new directory: nothing is overwritten",
-            )
+        raise wrong(
+            str(directory),
+            "exists and is not empty" if target.is_dir() else "is a file",
+            "choose a new directory: nothing is overwritten",
         )
     try:
         copy_writable(STARTER, target)

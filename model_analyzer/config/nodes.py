@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, wrong
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -28,7 +28,7 @@ class Entry:
 
     def problem(self, message: str, hint: str = "") -> ConfigError:
         """An error that points at the key."""
-        return ConfigError(Problem(where=self.where, message=message, hint=hint))
+        return wrong(self.where, message, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Node:
 
     def problem(self, message: str, hint: str = "") -> ConfigError:
         """An error that points at this value."""
-        return ConfigError(Problem(where=self.where, message=message, hint=hint))
+        return wrong(self.where, message, hint)
 
 
 class Problems:

@@ -14,7 +14,7 @@ from model_analyzer.config.kinds import Integer, Text
 from model_analyzer.config.nodes import Entry, Node, Read, fields_of, read_mapping
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.prices import NodeType, Prices
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import wrong
 
 # What config/prices.yaml has in place of each price.
 PLACEHOLDER = "FILL_IN"
@@ -29,7 +29,7 @@ def read_prices(path: Path) -> Prices:
     """The prices in a file. Raises ConfigError with all problems."""
     node = read_yaml(path)
     if node is None:
-        raise ConfigError(Problem(where=str(path), message="has no prices"))
+        raise wrong(str(path), "has no prices")
     return parse_prices(node)
 
 

@@ -13,7 +13,7 @@ import yaml
 
 from model_analyzer.config.nodes import Entry, Node, Scalar
 from model_analyzer.config.placeholders import placeholder_in
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, wrong
 from model_analyzer.reading.untrusted import read_named
 
 _MOST_BYTES = 16 * 2**20
@@ -63,12 +63,12 @@ def read_text(path: Path) -> str:
             message, hint = "larger than 16 MiB: not a configuration", ""
         else:
             message, hint = f"cannot be read: {error.strerror}", "check the path"
-        raise ConfigError(Problem(where=str(path), message=message, hint=hint)) from error
+        raise wrong(str(path), message, hint) from error
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         where = _place(str(path), data[: error.start].decode("utf-8"))
-        raise ConfigError(Problem(where=where, message="is not UTF-8 text")) from error
+        raise wrong(where, "is not UTF-8 text") from error
 
 
 def parse_yaml(text: str, name: str) -> Node | None:
@@ -97,11 +97,11 @@ def _parsed(text: str, name: str) -> Node | None:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else f"{name}:1:1"
         reason = " ".join(filter(None, (error.context, error.problem)))
-        raise ConfigError(Problem(where=where, message=f"not valid YAML: {reason}")) from error
+        raise wrong(where, f"not valid YAML: {reason}") from error
     except yaml.reader.ReaderError as error:
         where = _place(name, text[: text.index(chr(error.character))])
         reason = str(error).splitlines()[0]
-        raise ConfigError(Problem(where=where, message=f"not valid YAML: {reason}")) from error
+        raise wrong(where, f"not valid YAML: {reason}") from error
     return node
 
 
@@ -124,10 +124,10 @@ def _check_size(text: str, name: str) -> None:
         if depth > _DEEPEST:
             mark = event.start_mark
             where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
-            raise ConfigError(Problem(where=where, message="nested too deeply"))
+            raise wrong(where, "nested too deeply")
         values += isinstance(event, yaml.ScalarEvent)
         if values > _MOST_VALUES:
-            raise ConfigError(Problem(where=name, message=f"more than {_MOST_VALUES} values"))
+            raise wrong(name, f"more than {_MOST_VALUES} values")
 
 
 class _Reader:
@@ -149,12 +149,12 @@ class _Reader:
             return self._done[id(raw)]
         where = self._where(raw)
         if id(raw) in self._open:
-            raise ConfigError(Problem(where=where, message="an alias contains itself"))
+            raise wrong(where, "an alias contains itself")
         self._open.add(id(raw))
         if isinstance(raw, yaml.ScalarNode):
             result = Node(self._scalar(raw, where), where, written=str(raw.value))
         elif raw.tag not in _COLLECTIONS:
-            raise ConfigError(Problem(where=where, message=f"unsupported tag {raw.tag!r}"))
+            raise wrong(where, f"unsupported tag {raw.tag!r}")
         elif isinstance(raw, yaml.MappingNode):
             result = self._mapping(raw, where)
         else:
@@ -173,7 +173,7 @@ class _Reader:
             parts = raw.value
         height = 1 + max((self._height[id(part)] for part in parts), default=0)
         if height > _DEEPEST + 1:
-            raise ConfigError(Problem(where=where, message="nested too deeply"))
+            raise wrong(where, "nested too deeply")
         self._height[id(raw)] = height
 
     def _mapping(self, raw: yaml.MappingNode, where: str) -> Node:
@@ -182,9 +182,7 @@ class _Reader:
         entries = []
         for key, value in raw.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise ConfigError(
-                    Problem(where=self._where(key), message="a key must be plain text")
-                )
+                raise wrong(self._where(key), "a key must be plain text")
             entries.append(Entry(str(key.value), self._where(key), self.node(value)))
         return Node(tuple(entries), where, is_mapping=True)
 
@@ -209,12 +207,10 @@ class _Reader:
                 value: Scalar = self._loader.construct_object(raw)
             except (ValueError, LookupError, AttributeError) as error:
                 kind = raw.tag.rpartition(":")[2]
-                raise ConfigError(
-                    Problem(where=where, message=f"{text!r} is not a valid {kind}")
-                ) from error
+                raise wrong(where, f"{text!r} is not a valid {kind}") from error
             return value
         if raw.tag not in _TEXTS:
-            raise ConfigError(Problem(where=where, message=f"unsupported tag {raw.tag!r}"))
+            raise wrong(where, f"unsupported tag {raw.tag!r}")
         return text
 
     def _where(self, raw: yaml.Node) -> str:

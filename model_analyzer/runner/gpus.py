@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model_analyzer.domain.hardware import Device
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, wrong
 
 log = logging.getLogger(__name__)
 
@@ -104,12 +104,10 @@ def select(devices: Sequence[Device], requested: Sequence[str]) -> Mapping[int, 
     if problems:
         raise ConfigError(*problems)
     if len(chosen) > 1 and any(device.is_mig for device in chosen.values()):
-        raise ConfigError(
-            Problem(
-                where="gpus",
-                message="a server can use one MIG device, or several GPUs without MIG",
-                hint=f"name only one of {', '.join(device.uuid for device in chosen.values())}",
-            )
+        raise wrong(
+            "gpus",
+            "a server can use one MIG device, or several GPUs without MIG",
+            f"name only one of {', '.join(device.uuid for device in chosen.values())}",
         )
     return chosen
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from model_analyzer.domain.user_directories import cache_directory
-from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RuntimeNotFound
+from model_analyzer.errors import ModelAnalyzerError, RuntimeNotFound, wrong
 from model_analyzer.runner.process import run
 from model_analyzer.runner.versions import DEFAULT, EXPORT, PYTHONS, WARM_UP, short
 
@@ -184,12 +184,10 @@ def installed_runtime(environment: Mapping[str, str]) -> InstalledRuntime:
     """
     version = short(environment.get(CHOSEN) or DEFAULT)
     if version not in PYTHONS:
-        raise ConfigError(
-            Problem(
-                where=f"runtime {version}",
-                message="no such Triton can be installed",
-                hint=f"choose one of {', '.join(PYTHONS)}",
-            )
+        raise wrong(
+            f"runtime {version}",
+            "no such Triton can be installed",
+            f"choose one of {', '.join(PYTHONS)}",
         )
     return InstalledRuntime(cache_directory(environment) / f"runtime-{version}.0", f"{version}.0")
 
@@ -264,12 +262,10 @@ def find_server_library(path: Path | None, environment: Mapping[str, str], work:
     if path is not None:
         reason = _why_no_library(path)
         if reason:
-            raise ConfigError(
-                Problem(
-                    where="triton_install_path",
-                    message=f"{path} {reason}",
-                    hint=f"correct it, or remove it and run `{INSTALL}`",
-                )
+            raise wrong(
+                "triton_install_path",
+                f"{path} {reason}",
+                f"correct it, or remove it and run `{INSTALL}`",
             )
         return _library(path, "--triton-install-path", environment)
     container = _CONTAINER_SERVER.parent.parent
@@ -419,7 +415,7 @@ def _executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
     else:
         reason = f"{name} is not executable"
     hint = f"correct it, or remove it and run `{INSTALL}`"
-    raise ConfigError(Problem(where=option, message=reason, hint=hint))
+    raise wrong(option, reason, hint)
 
 
 def _not_found(

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode, SearchSettings
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.search.instance_groups import has_several_groups
 from model_analyzer.search.left_out import CORRECT, refused_as_it_is
 from model_analyzer.search.modes.mode import Mode
@@ -129,11 +129,9 @@ def _composing(subjects: Sequence[Subject]) -> Sequence[str]:
     uncalled = [name for name in composing if name not in called]
     cpu_only = [name for name in uncalled if composing[name].cpu_only]
     if cpu_only and not called:
-        raise ConfigError(
-            Problem(
-                where="cpu_only_composing_models",
-                message=f"{cpu_only[0]} is not called by any model of this run",
-                hint="the option is for models of ensembles and for bls_composing_models",
-            )
+        raise wrong(
+            "cpu_only_composing_models",
+            f"{cpu_only[0]} is not called by any model of this run",
+            "the option is for models of ensembles and for bls_composing_models",
         )
     return [f"{name} is not called by any model of this run: ignored" for name in uncalled]

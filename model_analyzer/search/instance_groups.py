@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from model_analyzer.domain.models import count_of_groups, kind_of_group
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import wrong
 from model_analyzer.search.plan import VariedModel
 
 _INSTANCES = "instance_group"
@@ -67,12 +67,10 @@ def _listed(model: VariedModel) -> Mapping[int, Sequence[Group]]:
     ]
     counted = {sum(group["count"] for group in groups): groups for groups in choices}
     if len(counted) < len(choices):
-        raise ConfigError(
-            Problem(
-                where=f"model_config_parameters of {model.facts.name}",
-                message="several values of instance_group have the same number of instances",
-                hint="this search varies only the number of instances",
-            )
+        raise wrong(
+            f"model_config_parameters of {model.facts.name}",
+            "several values of instance_group have the same number of instances",
+            "this search varies only the number of instances",
         )
     return counted
 

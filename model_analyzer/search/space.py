@@ -15,7 +15,7 @@ from typing import Any
 
 from model_analyzer.domain.model_config_rules import batch_sizes, least_batch_limit
 from model_analyzer.domain.models import apply_parameters
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, wrong
 from model_analyzer.search.instance_groups import fixed_counts
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.variants import (
@@ -188,12 +188,10 @@ def no_batch_limit(model: VariedModel, highest: int) -> ConfigError:
     refused = next(batch_sizes({**config, BATCH_LIMIT: limit}))
     is_listed = bool(listed_batch_limits(model))
     remedy = higher_limits(least_batch_limit(config), is_listed=is_listed)
-    return ConfigError(
-        Problem(
-            where=model.facts.name,
-            message=f"{refused}, the highest of the search",
-            hint=f"{remedy}, or lower the other field",
-        )
+    return wrong(
+        model.facts.name,
+        f"{refused}, the highest of the search",
+        f"{remedy}, or lower the other field",
     )
 
 

@@ -27,7 +27,7 @@ from model_analyzer.domain.models import (
 )
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial, Workload
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import wrong
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel, load_bounds, load_values
 from model_analyzer.search.space import (
     BATCH_LIMIT,
@@ -208,13 +208,11 @@ class TrialMap:
             for field, listed in _varied_fields(model).items():
                 values = batching if field == _BATCHING else listed
                 if len(values) > _MAX_CHOICES:
-                    raise ConfigError(
-                        Problem(
-                            where=f"model_config_parameters of {name}",
-                            message=f"{field} has {len(values)} values, but this search supports at"
-                            f" most {_MAX_CHOICES}",
-                            hint="list fewer values, or use --search brute",
-                        )
+                    raise wrong(
+                        f"model_config_parameters of {name}",
+                        f"{field} has {len(values)} values, but this search supports at"
+                        f" most {_MAX_CHOICES}",
+                        "list fewer values, or use --search brute",
                     )
                 yield Dimension(model=name, parameter=field, values=values, is_ordered=False)
 
@@ -223,12 +221,10 @@ class TrialMap:
             name, limit = model.facts.name, _batch_limit(model.facts, widest)
             fitting = sorted(size for size in model.settings.batch_sizes if size <= limit)
             if not fitting:
-                raise ConfigError(
-                    Problem(
-                        where=name,
-                        message=f"all batch_sizes are above the model's batch limit ({limit})",
-                        hint="raise it with run_config_search_max_model_batch_size",
-                    )
+                raise wrong(
+                    name,
+                    f"all batch_sizes are above the model's batch limit ({limit})",
+                    "raise it with run_config_search_max_model_batch_size",
                 )
             yield Dimension(model=name, parameter=_CLIENT_BATCH, values=fitting)
             if not self._follows_from_sizes(model):

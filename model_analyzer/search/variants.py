@@ -22,7 +22,7 @@ from model_analyzer.domain.models import (
 )
 from model_analyzer.domain.quick_limits import ALTERNATIVE, field_with_several_values
 from model_analyzer.domain.settings import ModelSettings, SearchSettings
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import wrong
 from model_analyzer.search.instance_groups import fixed_counts, groups_with, listed_values
 from model_analyzer.search.plan import SearchedModel, VariedModel, doubling
 
@@ -132,13 +132,10 @@ def single_parameters(model: VariedModel) -> Mapping[str, Any]:
     """The values of all other fields. Raises ConfigError if a field has several values."""
     fields = other_parameters(model)
     if several := field_with_several_values(fields):
-        raise ConfigError(
-            Problem(
-                where=f"model_config_parameters of {model.facts.name}",
-                message=f"{several} has {len(fields[several])} values, but this search supports"
-                " one",
-                hint=f"{ALTERNATIVE} supports several",
-            )
+        raise wrong(
+            f"model_config_parameters of {model.facts.name}",
+            f"{several} has {len(fields[several])} values, but this search supports one",
+            f"{ALTERNATIVE} supports several",
         )
     return {field: value for field, (value,) in fields.items()}
 

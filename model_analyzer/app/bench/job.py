@@ -14,7 +14,7 @@ from model_analyzer.domain.model_patterns import is_pattern, unmatched
 from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.words import first_few
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.runner.repository import model_names
 from model_analyzer.runner.repository_copy import RepositoryCopy
 from model_analyzer.runner.runtime import with_runtime
@@ -68,13 +68,10 @@ def with_matching_models(settings: ProfileSettings, places: Places) -> ProfileSe
     if not patterns or (is_url and not settings.server.reload_disable):
         return settings
     if path is None or settings.server.reload_disable:
-        raise ConfigError(
-            Problem(
-                where=places.for_model("", patterns[0]),
-                message=f"{patterns[0]!r} stands for models of a model repository, but this run"
-                " reads none",
-                hint="name each model",
-            )
+        raise wrong(
+            places.for_model("", patterns[0]),
+            f"{patterns[0]!r} stands for models of a model repository, but this run reads none",
+            "name each model",
         )
     models = model_names(path)
     if not models:
@@ -92,5 +89,5 @@ def with_matching_models(settings: ProfileSettings, places: Places) -> ProfileSe
     chosen = settings.without_patterns(models)
     if chosen.bls_calls and len(chosen.models) > 1:
         message = f"bls_composing_models needs exactly one profiled model, not {len(chosen.models)}"
-        raise ConfigError(Problem(where=places.for_all("bls_composing_models"), message=message))
+        raise wrong(places.for_all("bls_composing_models"), message)
     return chosen

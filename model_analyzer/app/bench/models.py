@@ -20,7 +20,7 @@ from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.user_directories import cache_directory
-from model_analyzer.errors import ConfigError, Problem, RepositoryError
+from model_analyzer.errors import Problem, RepositoryError, wrong
 from model_analyzer.runner.config_completion import Completion, RememberedConfigs
 from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
 from model_analyzer.runner.repository_copy import Snapshot, repository_copy
@@ -159,4 +159,4 @@ def fetched_for_user(job: Job, stack: ExitStack) -> Job:
         return fetched(job, stack)
     except RepositoryError as error:
         where = job.places.for_all("model_repository")
-        raise ConfigError(Problem(where=where, message=error.message, hint=error.hint)) from error
+        raise wrong(where, error.message, error.hint) from error

@@ -16,7 +16,7 @@ from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.metrics import Source, metric_of
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.errors import ConfigError, Problem, wrong
+from model_analyzer.errors import wrong
 from model_analyzer.state.checkpoint import Checkpoint
 
 
@@ -93,12 +93,10 @@ def require_limits(goal: Goal, tags: Iterable[str]) -> None:
     constraint.
     """
     if GOODPUT in tags and not has_request_limits(goal):
-        raise ConfigError(
-            Problem(
-                where="--metric",
-                message=WITHOUT_LIMITS,
-                hint="give --latency-budget, or --constraint 'perf_latency_p99<50'",
-            )
+        raise wrong(
+            "--metric",
+            WITHOUT_LIMITS,
+            "give --latency-budget, or --constraint 'perf_latency_p99<50'",
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import ConfigError, wrong
 from model_analyzer.reading.untrusted import open_regular
 
 log = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ def _unusable(flag: str, path: str, error: OSError, content: str) -> ConfigError
 
 
 def _problem(flag: str, message: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=f"perf_analyzer flag {flag}", message=message, hint=hint))
+    return wrong(f"perf_analyzer flag {flag}", message, hint)
 
 
 def _number(flags: Mapping[str, Any], name: str, default: int) -> int:

@@ -21,7 +21,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import OptunaSettings
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.errors import wrong
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import PartialPlan, Plan, log_skipped, recorded, side_by_side
 from model_analyzer.search.space import Coordinate, Dimension
@@ -70,12 +70,10 @@ def require_optuna() -> ModuleType:
     try:
         import optuna  # imported on use: it is optional, and slow to import
     except ImportError as error:
-        raise ConfigError(
-            Problem(
-                where="--search",
-                message=f"search mode optuna needs the package optuna: {error}",
-                hint="pip install optuna",
-            )
+        raise wrong(
+            "--search",
+            f"search mode optuna needs the package optuna: {error}",
+            "pip install optuna",
         ) from error
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna

@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from model_analyzer.domain.secrets import masked_url
-from model_analyzer.errors import CheckpointError, ConfigError, Problem
+from model_analyzer.errors import CheckpointError, ConfigError, Problem, wrong
 from model_analyzer.state.format.layout import name_of, numbers_of
 from model_analyzer.state.stores.checkpointer import Checkpointer
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
@@ -53,12 +53,10 @@ def _factory(point: EntryPoint) -> Factory:
     try:
         factory: Factory = point.load()
     except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            Problem(
-                where=f"{point.name}://",
-                message=f"the entry point {point.value!r} for such URLs cannot be loaded: {error}",
-                hint="fix or remove the package that provides it",
-            )
+        raise wrong(
+            f"{point.name}://",
+            f"the entry point {point.value!r} for such URLs cannot be loaded: {error}",
+            "fix or remove the package that provides it",
         ) from error
     return factory
 
