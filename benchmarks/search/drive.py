@@ -25,8 +25,8 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.noise.first_look import in_flight, is_short
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
-from model_analyzer.runner.executors.one_slot import LocalExecutor
 from model_analyzer.runner.load.rates import RequestRates
+from model_analyzer.runner.trial_runner import LocalExecutor
 from model_analyzer.search.choose import check, choose
 
 # The share of its space that a random search measures, in percent.

@@ -16,7 +16,7 @@ from model_analyzer.app.selection.asked_goals import given_or_of_run, other_goal
 from model_analyzer.app.selection.conditions import ranked
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.model_names import group_members, group_name
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.reports.libraries import writable
 from model_analyzer.reports.write import ExportDirectory

@@ -17,7 +17,7 @@ from model_analyzer.app.selection.conditions import ranked, run_of
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
-from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import first_few

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`profile_models`: its forms, and the options of each model."""
+"""`profile_models`: its forms, and the options of each model, with those of its container."""
 
 from __future__ import annotations
 
@@ -9,14 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
 from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
-from model_analyzer.config.fragments import NAME, NULL, Schema, any_of, array, mapping, with_commas
+from model_analyzer.config.fragments import (
+    NAME,
+    NULL,
+    Schema,
+    any_of,
+    array,
+    mapping,
+    text,
+    whole,
+    with_commas,
+)
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
     Environment,
+    Fields,
     Flags,
+    Integer,
     Integers,
     Kind,
     ListOf,
@@ -50,7 +61,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_REPEATABLE,
     TRITON_SERVER_WORDS,
 )
-from model_analyzer.domain.ranges import MOST_RATE
+from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.settings import MeasurementMode, ResponseCache, SearchMode
 
 GENAI_PERF = Flags(
@@ -78,6 +89,56 @@ TRITON_SERVER = Flags(
     underscores=True,
     may_have_others=True,
 )
+
+# -- the container in launch mode docker -----------------------------------------------------------
+
+_TEXTS = (
+    "cgroup_parent", "cgroupns", "cpuset_cpus", "cpuset_mems", "domainname", "entrypoint",
+    "hostname", "init_path", "ipc_mode", "isolation", "kernel_memory", "mac_address",
+    "mem_limit", "mem_reservation", "memswap_limit", "name", "network", "network_mode",
+    "pid_mode", "platform", "runtime", "shm_size", "stop_signal", "user", "userns_mode",
+    "uts_mode", "version", "volume_driver", "working_dir", "image", "command",
+)  # fmt: skip
+_SWITCHES = (
+    "auto_remove", "detach", "init", "network_disabled", "oom_kill_disable", "privileged",
+    "publish_all_ports", "remove", "stdin_open", "stdout", "stderr", "stream", "tty",
+    "use_config_proxy",
+)  # fmt: skip
+_NUMBERS = (
+    "blkio_weight", "cpu_count", "cpu_percent", "cpu_period", "cpu_quota", "cpu_rt_period",
+    "cpu_shares", "nano_cpus", "oom_score_adj", "pids_limit",
+)  # fmt: skip
+_LISTS = ("blkio_weight_device", "cap_add", "cap_drop", "environment", "labels", "volumes")
+
+_KINDS: Mapping[str, Kind] = {
+    **dict.fromkeys(_TEXTS, Text()),
+    **dict.fromkeys(_SWITCHES, Boolean()),
+    **dict.fromkeys(_NUMBERS, Integer()),
+    **dict.fromkeys(_LISTS, ListOf(Text(), "TEXTS", whole_items=True)),
+}
+
+DOCKER_ARGUMENTS = Fields("arguments of a container", _KINDS)
+
+
+class Mount:
+    """HOST:CONTAINER:MODE, with mode ro or rw."""
+
+    metavar = "HOST:CONTAINER:MODE"
+    pattern = r"[^:,\s][^:,]*:[^:,\s][^:,]*:r[ow]"
+
+    def parse(self, node: Node) -> str:
+        written = Text().parse(node).strip()
+        if not re.search(whole(self.pattern), written):
+            raise node.problem(
+                f"expected HOST:CONTAINER:ro or HOST:CONTAINER:rw, found {written!r}"
+            )
+        return written
+
+    def schema(self) -> Schema:
+        return text(self.pattern)
+
+
+# -- options of a model ----------------------------------------------------------------------------
 
 # `parameters` of a model.
 PARAMETER_OPTIONS: Sequence[Option] = in_group(

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.config import model_options, sweeps
-from model_analyzer.config.docker_options import DOCKER_ARGUMENTS, Mount
 from model_analyzer.config.fragments import Schema
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
@@ -38,7 +37,14 @@ from model_analyzer.config.kinds import (
     Text,
     Url,
 )
-from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, ModelNames
+from model_analyzer.config.model_options import (
+    DOCKER_ARGUMENTS,
+    GENAI_PERF,
+    PERF_ANALYZER,
+    TRITON_SERVER,
+    ModelNames,
+    Mount,
+)
 from model_analyzer.config.plot_options import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
@@ -63,7 +69,7 @@ from model_analyzer.config.table import (
     schema,
 )
 from model_analyzer.config.traffic_options import OpenLoad
-from model_analyzer.domain.ranges import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
+from model_analyzer.domain.numbers import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
     EndpointKind,
     ExecutorKind,

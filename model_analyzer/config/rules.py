@@ -26,13 +26,13 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.metrics import Source, metric_of
+from model_analyzer.domain.numbers import MOST_INSTANCES
 from model_analyzer.domain.quick_limits import (
     ALTERNATIVE,
     SIZES,
     field_with_several_values,
     unsupported_loads,
 )
-from model_analyzer.domain.ranges import MOST_INSTANCES
 from model_analyzer.domain.settings import (
     EndpointKind,
     ExecutorKind,

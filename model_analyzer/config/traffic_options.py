@@ -22,7 +22,7 @@ from model_analyzer.config.kinds import (
     Text,
 )
 from model_analyzer.config.nodes import Node, fields_of
-from model_analyzer.domain.ranges import MOST_RATE
+from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reading.log_times import LogUnit

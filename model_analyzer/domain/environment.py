@@ -9,6 +9,8 @@ without the key nobody can find the value by trying.
     ******~77ab01c3d4e5               a secret: another value is reported, and changes nothing
     ****** 5f0c2d8e91ab~77ab01c3d4e5  a setting with a secret in it, such as a URL
     ******                            unknown: there was no key
+
+One variable says where the user's cache is, which all runs share.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import hmac
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.secrets import MASK, is_secret_name, masked, masked_text, masked_values
@@ -136,3 +139,9 @@ def hidden_values(veil: Veil, variables: Mapping[str, str]) -> Iterator[str]:
         lines = value.splitlines()
         if len(lines) > 1:
             yield from (line for line in lines if len(line) >= _SHORTEST_LINE)
+
+
+def cache_directory(environment: Mapping[str, str]) -> Path:
+    """The directory for files that can be fetched or made again."""
+    base = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "model-analyzer"

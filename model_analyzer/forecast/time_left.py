@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from model_analyzer.domain.budget import Budget
-from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial

@@ -1,25 +1,32 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The main loop: ask the search, look up or measure the trial, record and tell its outcome."""
+"""The main loop: ask the search, look up or measure the trial, record and tell its outcome.
+
+With several trials under way, a search depends on the order in which outcomes arrive. A run with
+several slots therefore records each question and what the search was told before it. The next run
+repeats both, and so the search goes on exactly where it was.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor, Search, State
-from model_analyzer.domain.slots import Finished, Lane, Lost, Slot, Unfinished
+from model_analyzer.domain.slots import NOTHING_NOW, Asked, Finished, Lane, Lost, Slot, Unfinished
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.profiling.failures import LostTrials
+from model_analyzer.profiling.failures import Foresight, LostTrials, SearchPatience
 from model_analyzer.profiling.loop_events import (
     Event,
+    GivenUp,
     TrialFinished,
     TrialLost,
     TrialOverdue,
     TrialStarted,
 )
-from model_analyzer.profiling.questions import RunningLane
 
 
 def profile(
@@ -128,3 +135,121 @@ def best_slot(free: Sequence[Slot], trial: Trial, *, lost_on: Collection[str] = 
         return slot.host in lost_on, slot.loaded != trial.content, bool(slot.loaded)
 
     return min(free, key=cost)
+
+
+class SearchQuestions:
+    """Asks a search for trials and tells it their outcomes.
+
+    With `records`, each question is recorded in the state.
+    """
+
+    def __init__(self, search: Search, state: State, lane: Lane, *, records: bool) -> None:
+        self._search = search
+        self._state = state
+        self._lane = lane
+        self._records = records
+        self._number = 0
+        self._told: list[str] = []
+        # without an outcome, by key: the search may ask for the same content under several names
+        self._open: dict[str, list[Trial]] = {}
+        self._due: deque[Trial] = deque()
+
+    def replay(self) -> Iterator[tuple[Trial, Outcome]]:
+        """Repeats the recorded questions; yields each trial with its outcome before the search is
+        told.
+
+        It ends where the search asks for another trial than recorded (its settings have changed),
+        or where an outcome is missing. What the search has asked for by then is due next.
+        """
+        for asked in self._state.asked(self._lane):
+            recorded = [(key, self._recorded(key)) for key in asked.after]
+            for key, outcome in recorded:
+                if outcome is not None:
+                    yield from self.answer(key, outcome)
+            if any(outcome is None for _, outcome in recorded):
+                break
+            if self._ask(asked.key)[1] != asked.key:
+                break
+        self._due.extend(trials[0] for trials in self._open.values())
+
+    def next(self) -> Trial | None:
+        """The next trial; None if there is none now. Its content may be under way already."""
+        if self._due:
+            return self._due.popleft()
+        return self._ask()[0]
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """What further trials could bring, as far as the search knows."""
+        return self._search.outlook
+
+    def again(self, trial: Trial) -> None:
+        """Makes a trial that was lost the next one."""
+        self._due.appendleft(trial)
+
+    def answer(self, key: str, outcome: Outcome) -> Iterator[tuple[Trial, Outcome]]:
+        """Tells the search the outcome of all trials with this key; yields each of them before."""
+        self._told.append(key)
+        for trial in self._open.pop(key):
+            yield trial, outcome
+            self._search.tell(trial, outcome)
+
+    def _ask(self, recorded: str | None = None) -> tuple[Trial | None, str]:
+        """The answer of the search and its key, recorded unless it is the `recorded` one."""
+        trial = self._search.ask()
+        if trial is not None:
+            self._open.setdefault(trial.key, []).append(trial)
+        key = NOTHING_NOW if trial is None else trial.key
+        # a search that has nothing now, asked again without an outcome in between, is the same
+        if trial is not None or self._told:
+            if key != recorded and self._records:
+                asked = Asked(key=key, after=tuple(self._told))
+                self._state.record_asked(self._lane, self._number, asked)
+            self._number += 1
+            self._told = []
+        return trial, key
+
+    def _recorded(self, key: str) -> Outcome | None:
+        return self._state.outcome_of(self._open[key][0]) if key in self._open else None
+
+
+class RunningLane:
+    """Its questions, its patience, and the keys of its trials `under_way`.
+
+    Questions are recorded if several of its trials may be under way at once.
+    """
+
+    def __init__(self, lane: Lane, search: Search, state: State, executor: Executor) -> None:
+        self.kind = lane.kind
+        self._executor = executor
+        self.questions = SearchQuestions(search, state, lane, records=len(self.slots) > 1)
+        self.foresight = Foresight()
+        self.patience = SearchPatience(lane.kind)
+        self.under_way: set[str] = set()
+        self._has_ended = False
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """Its working slots."""
+        return [slot for slot in self._executor.slots if slot.kind == self.kind]
+
+    @property
+    def free(self) -> Sequence[Slot]:
+        """Its slots without a trial."""
+        return [slot for slot in self._executor.free if slot.kind == self.kind]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the search has ended or is given up. A trial may be under way yet."""
+        return self._has_ended or self.patience.is_exhausted
+
+    @property
+    def given_up(self) -> GivenUp | None:
+        """Set if no trial succeeded."""
+        return self.patience.given_up
+
+    def next(self) -> Trial | None:
+        """The next trial; None if there is none now, or none at all."""
+        trial = self.questions.next()
+        self._has_ended = trial is None and not self.under_way
+        return trial

@@ -11,11 +11,11 @@ from itertools import accumulate, chain
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import GOODPUT
-from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
 from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.metrics import Unit
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings

@@ -11,10 +11,10 @@ from typing import Any
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, are_met
-from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.proofs import Proof

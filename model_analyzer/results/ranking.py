@@ -15,9 +15,9 @@ from typing import Any
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_met
 from model_analyzer.domain.goodput import with_goodput
-from model_analyzer.domain.groups import group_members, group_name
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
+from model_analyzer.domain.model_names import group_members, group_name
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import (

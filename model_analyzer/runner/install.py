@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.domain.user_directories import cache_directory
+from model_analyzer.domain.environment import cache_directory
 from model_analyzer.errors import RuntimeNotFound, wrong
 from model_analyzer.runner.owner import boot_id, has_ended, this_process
 from model_analyzer.runner.process import run

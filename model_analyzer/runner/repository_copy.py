@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.environment import cache_directory
 from model_analyzer.domain.foreign_json import MOST_BYTES, parse_json
 from model_analyzer.domain.models import step_models
 from model_analyzer.domain.secrets import masked_url
-from model_analyzer.domain.user_directories import cache_directory
 from model_analyzer.domain.words import size_text
 from model_analyzer.errors import RepositoryError
 from model_analyzer.reading.untrusted import read_regular

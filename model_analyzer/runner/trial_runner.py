@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one trial: loads the variants, starts monitors and load, and returns the outcome."""
+"""Runs one trial: loads the variants, starts monitors and load, and returns the outcome; and the
+executor with one slot, in the main thread.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from model_analyzer.domain.energy import (
     energy_per_inference,
     with_metered_power,
 )
-from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
 from model_analyzer.domain.measurements import (
     CounterReading,
     Measurement,
@@ -25,9 +27,10 @@ from model_analyzer.domain.measurements import (
     Outcome,
     Values,
 )
-from model_analyzer.domain.protocols import LoadGenerator, Monitor, Server
+from model_analyzer.domain.protocols import LoadGenerator, Monitor, Runner, Server
 from model_analyzer.domain.response_cache import with_hits
 from model_analyzer.domain.secrets import masked_text
+from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.noise.laws.catalogue import judged
 from model_analyzer.runner.repository import OutputRepository
@@ -178,3 +181,32 @@ def _merged(observations: Iterable[Observation]) -> Observation:
     return Observation(
         host=host, gpus=gpus, counters=counters, notices=tuple(notices), resources=resources
     )
+
+
+class LocalExecutor:
+    """Measures with `runner`, inside `wait`: signals reach the trial that is measured. `kind` is
+    that of the hardware, in words.
+    """
+
+    def __init__(self, runner: Runner, kind: str = WITHOUT_GPU) -> None:
+        self._runner = runner
+        self._slot = Slot(kind=kind)
+        self._started: Trial | None = None
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        return (self._slot,)
+
+    @property
+    def free(self) -> Sequence[Slot]:
+        return self.slots if self._started is None else ()
+
+    def start(self, trial: Trial, slot: Slot, *, is_test: bool = False) -> None:
+        assert self._started is None, "the slot is not free"
+        self._started = trial
+        self._slot = replace(slot, loaded=trial.content)
+
+    def wait(self) -> Finished:
+        trial, self._started = self._started, None
+        assert trial is not None, "no trial is under way"
+        return Finished(trial=trial, slot=self._slot, result=self._runner.run(trial))

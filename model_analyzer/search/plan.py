@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.groups import group_name
+from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, is_cached
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings

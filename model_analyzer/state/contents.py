@@ -73,8 +73,7 @@ from model_analyzer.state.format.losses import (
     in_words,
     outcome_of,
 )
-from model_analyzer.state.garbage import without_collecting
-from model_analyzer.state.records import CONTENTS, Records
+from model_analyzer.state.records import CONTENTS, Records, without_collecting
 from model_analyzer.state.upgrade import Upgrade
 
 _END = "end"

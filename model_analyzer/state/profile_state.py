@@ -49,7 +49,7 @@ from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.lock import Lock
-from model_analyzer.state.node_journals import NodeJournals
+from model_analyzer.state.node import NodeJournals
 from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 

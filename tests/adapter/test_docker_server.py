@@ -256,7 +256,7 @@ def test_the_users_settings_are_merged_with_what_a_run_needs(
 
 
 def test_every_argument_that_a_user_may_give_is_accepted(engine, make: Make) -> None:
-    from model_analyzer.config.docker_options import DOCKER_ARGUMENTS
+    from model_analyzer.config.model_options import DOCKER_ARGUMENTS
 
     numbers = {"blkio_weight": 100, "pids_limit": 100, "nano_cpus": 10**9, "cpu_shares": 512}
     given = {

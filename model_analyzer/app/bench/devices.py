@@ -1,23 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stage 1, the GPUs of a run, from the driver, or from the server if there is no driver."""
+"""Stage 1, the GPUs of a run, from the driver, or from the server if there is no driver; and how
+the server of each model is set up on them.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.setups import server_setups
-from model_analyzer.domain.hardware import Device
-from model_analyzer.domain.settings import LaunchMode, ProfileSettings
+from model_analyzer.domain.environment import Veil
+from model_analyzer.domain.hardware import Device, kind_of
+from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.runner.client.tls import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, choose_gpus, cuda_environment
 from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
+from model_analyzer.state.own_key import own_key
 
 log = logging.getLogger(__name__)
 
@@ -96,3 +100,42 @@ def _with_warning(gpus: ObservedGpus) -> ObservedGpus:
     if unknown:
         log.warning("GPU metrics that are not available here: %s", unknown)
     return gpus
+
+
+def server_setups(
+    settings: ProfileSettings, devices: Sequence[Device], for_cuda: Mapping[str, str]
+) -> Mapping[str, ServerSetup]:
+    """The server setup of each model; `for_cuda` overrides the user's environment variables."""
+    mode = settings.server.launch
+    shown = frozenset(settings.server.show_environment)
+    return {
+        model.name: ServerSetup(
+            launch=mode.value,
+            protocol=settings.server.spoken,
+            devices=kind_of(devices),
+            flags=server_flags(model, settings),
+            environment={}
+            if mode is LaunchMode.REMOTE
+            else {
+                name: value
+                for name, value in model.server_environment.items()
+                if name not in for_cuda
+            },
+            container=settings.docker.container(model.docker_arguments)
+            if mode is LaunchMode.DOCKER
+            else {},
+            access=access_flags(model.perf_analyzer_flags),
+            veil=Veil(key=own_key(), shown=shown),
+        )
+        for model in settings.models
+    }
+
+
+def server_flags(model: ModelSettings, settings: ProfileSettings) -> Mapping[str, Any]:
+    """The flags of the model's server, which updates its metrics as often as the monitors read;
+    none if the server is not ours.
+    """
+    if settings.server.launch not in (LaunchMode.LOCAL, LaunchMode.DOCKER):
+        return {}
+    interval_ms = max(1, round(settings.monitors.interval_s * 1000))
+    return {"metrics-interval-ms": interval_ms, **model.server_flags}

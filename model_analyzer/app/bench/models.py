@@ -16,10 +16,10 @@ from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job, with_matching_models
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.config.places import Places
+from model_analyzer.domain.environment import cache_directory
 from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.domain.user_directories import cache_directory
 from model_analyzer.errors import Problem, RepositoryError, wrong
 from model_analyzer.runner.config_completion import Completion, RememberedConfigs
 from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from model_analyzer.app.bench.setups import server_flags
+from model_analyzer.app.bench.devices import server_flags
 from model_analyzer.config.places import Places
 from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts

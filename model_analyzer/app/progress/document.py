@@ -24,10 +24,10 @@ from model_analyzer.app.progress.events import (
 )
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.trials import Trial

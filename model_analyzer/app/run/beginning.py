@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import fetched_for_user
-from model_analyzer.app.bench.packages import with_possible_formats
-from model_analyzer.app.bench.preflight import preflight
+from model_analyzer.app.bench.preflight import preflight, with_possible_formats
 from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.serving import AnyServer, make_server
 from model_analyzer.app.bench.workplace import Workplace, prepare

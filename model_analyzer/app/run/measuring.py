@@ -25,7 +25,7 @@ from model_analyzer.app.run.beginning import Beginning
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.energy import with_metered_power
-from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.model_names import group_members, group_name
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings

@@ -12,8 +12,8 @@ from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
-from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.metrics import Source, metric_of
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.errors import wrong

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from model_analyzer.app.bench.devices import server_setups
 from model_analyzer.app.bench.searched_subjects import inputs_of
-from model_analyzer.app.bench.setups import server_setups
 from model_analyzer.app.selection.subjects import measured_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.groups import group_members
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import client_setup_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.model_names import group_members, group_name
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, wrong
 from model_analyzer.state.checkpoint import Checkpoint
 

@@ -21,9 +21,9 @@ from model_analyzer.config.nodes import Node
 from model_analyzer.config.sources import read_text
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
+from model_analyzer.domain.numbers import MOST_DEMAND
 from model_analyzer.domain.prices import Fleet, fleet_for
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.ranges import MOST_DEMAND
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError, Problem, UnusableCheckpoint, wrong

@@ -15,8 +15,7 @@ from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.models import fetched_for_user, read_models, repository_facts
-from model_analyzer.app.bench.packages import left_out_formats, missing_packages
-from model_analyzer.app.bench.preflight import without_gpus
+from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
 from model_analyzer.app.conceal import Conceal, concealing

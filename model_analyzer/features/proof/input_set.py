@@ -24,9 +24,8 @@ from model_analyzer.domain.models import ModelVariant, is_decoupled, max_batch_s
 from model_analyzer.domain.trials import Workload
 from model_analyzer.reading.untrusted import blocks_of, read_regular
 from model_analyzer.runner.load.command import named_files
-from model_analyzer.runner.load.input_check import Expected, Tensor
+from model_analyzer.runner.load.input_check import Expected, InputMembers, Tensor
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
-from model_analyzer.runner.load.input_members import InputMembers
 
 Array = Any  # numpy's arrays of any type
 # The inputs of a request without a batch dimension, by name.

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from model_analyzer.app.delivery.files import masked_configurations
-from model_analyzer.domain.groups import group_members
 from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.parameters import PARAMETER
 from model_analyzer.reports.build import state_answer
 from model_analyzer.results.answer import Answer

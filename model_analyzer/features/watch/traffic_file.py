@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, variance
 from typing import Any
 
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.ranges import MOST_RATE
+from model_analyzer.domain.numbers import MOST_RATE, number_text
 from model_analyzer.features.watch.facts.deviations import Watched
 from model_analyzer.features.watch.facts.server_counts import Span, joined
 from model_analyzer.features.watch.watching import WatchReport

@@ -22,7 +22,7 @@ from model_analyzer.domain.models import (
     is_decoupled,
     max_batch_size,
 )
-from model_analyzer.domain.ranges import MOST_RATE
+from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.settings import (
     LaunchMode,
     ModelSettings,

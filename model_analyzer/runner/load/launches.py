@@ -14,8 +14,8 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
+from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.models import empty, is_decoupled, is_openai
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command

@@ -20,10 +20,9 @@ from model_analyzer.runner.file_trees import words_of
 from model_analyzer.runner.leftovers import shm_prefix
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.command import server_command, server_environment
 from model_analyzer.runner.server.endpoints import Endpoints
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.own import OwnLauncher
+from model_analyzer.runner.server.own import OwnLauncher, server_command, server_environment
 
 log = logging.getLogger(__name__)
 

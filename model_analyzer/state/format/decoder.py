@@ -22,7 +22,6 @@ from msgspec.structs import asdict
 from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
-from model_analyzer.domain.groups import group_name
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
 from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
@@ -33,6 +32,7 @@ from model_analyzer.domain.measurements import (
     Values,
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
+from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.proofs import Proof, ProofKind, Verdict
@@ -53,10 +53,9 @@ from model_analyzer.domain.trials import (
 from model_analyzer.domain.value_rows import ValueRow
 from model_analyzer.noise.laws.catalogue import judged
 from model_analyzer.state.format import schema
-from model_analyzer.state.format.config_fields import model_config
 from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.format.refusals import Malformed
-from model_analyzer.state.format.schema import checked
+from model_analyzer.state.format.schema import checked, model_config
 from model_analyzer.state.own_key import own_key
 
 K = TypeVar("K")

@@ -26,8 +26,7 @@ from model_analyzer.app.checkpoints.files import (
     upload_checkpoints,
     verify_files,
 )
-from model_analyzer.app.checkpoints.listing import list_checkpoints
-from model_analyzer.app.checkpoints.show import content_tables
+from model_analyzer.app.checkpoints.show import content_tables, list_checkpoints
 from model_analyzer.app.checkpoints.stats import measure
 from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 from model_analyzer.domain.goals import Constraint, GoalOverride

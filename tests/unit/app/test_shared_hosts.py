@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.examine_shared_hosts import examine_shared_hosts, plain_trial
+from model_analyzer.app.examine_shared_hosts import PAIRS, examine_shared_hosts, plain_trial
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.trials import Load, LoadKind, Trial
-from model_analyzer.profiling.shared_host_test import PAIRS
 from model_analyzer.runner.executors.several_slots import ClusterExecutor
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState

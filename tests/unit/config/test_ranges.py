@@ -15,7 +15,7 @@ from hypothesis import given
 
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.nodes import Node
-from model_analyzer.domain.ranges import MOST_COUNT, MOST_SECONDS
+from model_analyzer.domain.numbers import MOST_COUNT, MOST_SECONDS
 from model_analyzer.errors import ConfigError
 from tests.unit.config.extreme_numbers import (
     EXAMPLES,

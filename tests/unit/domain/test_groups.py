@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.groups import group_members, group_name
+from model_analyzer.domain.model_names import group_members, group_name
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import math
 
 import pytest
 
+from model_analyzer.app.examine_shared_hosts import shift_of
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.profiling.shared_host_test import shift_of
 
 
 def shared(throughput: Shift, latency: Shift | None) -> SharedHost:

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.groups import group_name
+from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.kubernetes import manifest

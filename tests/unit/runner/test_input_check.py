@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.runner.load import input_members
+from model_analyzer.runner.load import input_check
 from model_analyzer.runner.load.input_check import Mistake
 from model_analyzer.runner.load.input_files import input_mistakes
 from tests.input_cases import CASES, MODELS, tensor
@@ -66,14 +66,14 @@ def test_the_verdict_on_a_large_file_is_the_same(
     flags: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(input_members, "_MOST_EXACT_BYTES", 0)
+    monkeypatch.setattr(input_check, "_MOST_EXACT_BYTES", 0)
     test_the_verdict_is_that_of_perf_analyzer(tmp_path, model, raw, is_accepted, flags)
 
 
 def test_the_place_in_a_large_file_that_is_not_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_members, "_MOST_EXACT_BYTES", 0)
+    monkeypatch.setattr(input_check, "_MOST_EXACT_BYTES", 0)
 
     (text,) = of(tmp_path, '{"data":\n[{"x":\n[0.5, truth]}]}')
 

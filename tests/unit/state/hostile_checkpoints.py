@@ -40,7 +40,7 @@ from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.profiling.loop import profile
-from model_analyzer.runner.executors.one_slot import LocalExecutor
+from model_analyzer.runner.trial_runner import LocalExecutor
 from model_analyzer.state import checkpoint as checkpoints
 from model_analyzer.state.mismatch import Run, differences
 from model_analyzer.state.profile_state import ProfileState

@@ -82,7 +82,7 @@ def list_(
     Example:
       model-analyzer checkpoint list --sort-by perf_latency_p99 --limit 3
     """
-    from model_analyzer.app.checkpoints.listing import list_checkpoints
+    from model_analyzer.app.checkpoints.show import list_checkpoints
 
     listing = list_checkpoints(
         directory,
