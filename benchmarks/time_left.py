@@ -34,9 +34,9 @@ from model_analyzer.forecast.searches import forecast
 from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import mode_for, mode_of
+from model_analyzer.search.confirm import measured_again
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.rounds import measured_again
 from model_analyzer.state.checkpoint import load
 
 SHARES = (0.1, 0.25, 0.5, 0.75)

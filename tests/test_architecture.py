@@ -211,7 +211,6 @@ ADDRESSES = {
         "runner/load/evidence.py",
         "runner/load/generators.py",
         "runner/load/intended.py",
-        "runner/load/own_schedule.py",
         "runner/load/profile_export.py",
         "runner/load/requests.py",
         "runner/load/schedule.py",

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.config.environment_options import read_environment
-from model_analyzer.config.sources import read_yaml
+from model_analyzer.config.sources import read_environment, read_yaml
 from model_analyzer.errors import ConfigError, ModelAnalyzerError
 from model_analyzer.runner.repository import model_names
 from model_analyzer.state.checkpoint import read_file

@@ -15,9 +15,8 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
-from model_analyzer.config.environment_options import misspelled, read_environment
 from model_analyzer.config.resolve import check_file
-from model_analyzer.config.sources import read_yaml
+from model_analyzer.config.sources import misspelled, read_environment, read_yaml
 from model_analyzer.errors import ConfigError, Problem
 
 _LINE_AND_COLUMN = re.compile(r":(\d+):(\d+)$")

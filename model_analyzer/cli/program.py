@@ -28,6 +28,7 @@ COMPLETE_VARIABLE = "_MODEL_ANALYZER_COMPLETE"  # the name that click expects
 _CORE = "model_analyzer.cli.commands.{}"
 _FEATURE = "model_analyzer.features.{}.command"
 _PROOF, _TRACKING = _FEATURE.format("proof"), _FEATURE.format("tracking")
+_BEGINNING, _REPORT = _CORE.format("beginning"), _CORE.format("report")
 
 # heading -> command -> its module and its line in the help
 _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -44,10 +45,10 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "checkpoint": (_CORE, "Show, check, export and merge checkpoints."),
         "compare": (_FEATURE, "Compare two checkpoints; fail if results got worse."),
         "track": (_TRACKING, "Send measurements and answers to MLflow or Weights & Biases."),
-        "analyze": (_CORE, "Legacy command: write tables and reports from the checkpoint."),
+        "analyze": (_REPORT, "Legacy command: write tables and reports from the checkpoint."),
     },
     "Set up": {
-        "init": (_CORE, "Write a starter directory: example models and a configuration."),
+        "init": (_BEGINNING, "Write a starter directory: example models and a configuration."),
         "doctor": (_FEATURE, "Check that everything a run needs is in place."),
         "config": (_CORE, "Check YAML files, show option values, print the JSON Schema."),
         "cluster": (_FEATURE, "Prepare runs on several machines: check nodes, print manifests."),
@@ -56,7 +57,7 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             _FEATURE.format("agents"),
             "Let an agent measure, in directories and a time you name.",
         ),
-        "completion": (_CORE, "Print a shell completion script."),
+        "completion": (_BEGINNING, "Print a shell completion script."),
     },
 }
 _COMMANDS = {name: listed for section in _SECTIONS.values() for name, listed in section.items()}

@@ -64,7 +64,7 @@ def given_run_options(
     """The options of a run that measures a model again: those that are `given`, those of
     `run_options`, then variables and the file. Without a file, `model` is the one to profile.
     """
-    from model_analyzer.app.selection.result_settings import given_options
+    from model_analyzer.config.given_options import given_options
 
     flags = {**ctx.meta.get(_RUN, {}), **given}
     if config_file is None:

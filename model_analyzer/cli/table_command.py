@@ -7,9 +7,10 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -186,8 +187,6 @@ def _callback(
     flags = {option.key: option.flags[-1] for option in table if option.flags}
 
     def callback(quiet: bool, verbose: bool, **values: Any) -> int:
-        from model_analyzer.cli.given import read_options
-
         given = {parameter: values.pop(str(parameter.name)) for parameter in own}
         is_switch = {parameter: isinstance(parameter, click.Option) for parameter in own}
         entries = [
@@ -206,6 +205,20 @@ def _callback(
         return run(invocation)
 
     return callback
+
+
+def read_options(command_line: Sequence[Entry], *, offline: bool = False) -> GivenOptions:
+    """All options that are given, with a warning about misspelled variables. Raises ConfigError."""
+    from model_analyzer.config.given_options import GivenOptions
+    from model_analyzer.config.sources import misspelled
+
+    warn_about(misspelled(os.environ))
+    return GivenOptions.read(command_line, os.environ, Path.cwd(), offline=offline)
+
+
+def warn_about(remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        echo(f"model-analyzer: warning: {remark}", err=True)
 
 
 def _help_all() -> click.Option:

@@ -20,7 +20,6 @@ from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
-from model_analyzer.config.placeholders import check_filled
 from model_analyzer.config.places import Places
 from model_analyzer.config.plot_options import ReportedVariant
 from model_analyzer.config.rules import (
@@ -34,6 +33,7 @@ from model_analyzer.config.rules import (
     with_bounds_in_order,
     with_endpoint,
 )
+from model_analyzer.config.sources import check_filled
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.config.traffic_options import GivenLoad
 from model_analyzer.domain.environment import Veil

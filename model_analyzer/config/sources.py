@@ -1,19 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads YAML into nodes with file, line and column. Only this module opens YAML files."""
+"""Reads YAML into nodes with file, line and column, and options from environment variables:
+MODEL_ANALYZER_ and the key in upper case. Only this module opens YAML files.
+
+A placeholder of a template that nobody has filled in, such as `${MODELS}`, `$MODELS`,
+`{{ models }}` or `<MODELS>`, is a problem.
+"""
 
 from __future__ import annotations
 
 import errno
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 import yaml
 
-from model_analyzer.config.nodes import Entry, Node, Scalar
-from model_analyzer.config.placeholders import placeholder_in
-from model_analyzer.errors import ConfigError, wrong
+from model_analyzer.config.former_keys import FORMER_KEYS
+from model_analyzer.config.nodes import Entry, Node, Scalar, read_all
+from model_analyzer.config.options import OPTIONS
+from model_analyzer.config.table import VARIABLE_PREFIX, Option
+from model_analyzer.errors import ConfigError, Problem, wrong
 from model_analyzer.reading.untrusted import read_named
 
 _MOST_BYTES = 16 * 2**20
@@ -215,3 +225,102 @@ class _Reader:
 
     def _where(self, raw: yaml.Node) -> str:
         return f"{self._name}:{raw.start_mark.line + 1}:{raw.start_mark.column + 1}"
+
+
+# Similarity (0 to 1) above which a name is probably a misspelled key.
+_LEAST_SIMILARITY = 0.8
+# A shorter beginning of an option is probably something else.
+_LEAST_LETTERS = 5
+
+
+def read_environment(environment: Mapping[str, str]) -> Sequence[Entry]:
+    """The options that variables set, in table order. An empty variable counts as not set.
+
+    If the option has a flag, the text is the value of that flag; otherwise it is YAML.
+    Raises ConfigError that names each variable with invalid YAML.
+    """
+
+    def read(option: Option) -> Entry:
+        name, text = option.variable, environment[option.variable]
+        node = Node(text, name) if option.flags else parse_yaml(text, name) or Node(None, name)
+        return Entry(option.key, name, node)
+
+    given = [option for option in OPTIONS if environment.get(option.variable, "").strip()]
+    return read_all(given, read)
+
+
+def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
+    """A remark for each variable whose name resembles that of an option, or is a part of it.
+
+    Other variables with the prefix may belong to other programs, such as those that Kubernetes sets
+    for a service.
+    """
+    options = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
+    for name in environment:
+        word = name.removeprefix(VARIABLE_PREFIX)
+        if word == name or word in options:
+            continue
+        matches = get_close_matches(word.upper(), options, n=1, cutoff=_LEAST_SIMILARITY)
+        matches = matches or sorted(filter(partial(_is_part, word.upper()), options), key=len)
+        hint = FORMER_KEYS.get(word.lower(), "")
+        if matches:
+            hint = f"did you mean {options[matches[0]].variable}?"
+        if hint:
+            yield f"{name}: unknown variable, ignored: {hint}"
+
+
+def _is_part(word: str, option: str) -> bool:
+    """Whether `word` is the beginning of an option, or consists of whole words of it."""
+    begins = len(word) >= _LEAST_LETTERS and option.startswith(word)
+    return begins or f"_{word}_" in f"_{option}_"
+
+
+_VARIABLE = r"\$\{\w[^}\s]*\}"
+_IN_BRACES = r"\{\{[^{}]*\}\}"
+_IN_TEXT = re.compile(rf"{_VARIABLE}|{_IN_BRACES}|\$[A-Z][A-Z0-9_]*|<[A-Z][A-Z0-9_ -]*>")
+_IN_WRONG_YAML = re.compile(rf"{_VARIABLE}|{_IN_BRACES}")
+# Their values are for other programs, which may have variables of their own.
+_FOR_OTHERS = {
+    "triton_server_environment", "triton_server_flags", "triton_docker_args",
+    "triton_docker_labels",
+    "model_config_parameters", "perf_analyzer_flags", "genai_perf_flags",
+}  # fmt: skip
+
+
+def check_filled(yaml: Node) -> None:
+    """Raises ConfigError with each value that has a placeholder."""
+    problems = [*_unfilled(yaml)]
+    if problems:
+        raise ConfigError(*problems)
+
+
+def placeholder_in(line: str, where: str) -> Problem | None:
+    """The problem of a line that is not valid because of a placeholder."""
+    match = _IN_WRONG_YAML.search(line)
+    return None if match is None else _problem(match[0], where)
+
+
+def _problem(placeholder: str, where: str) -> Problem:
+    return Problem(
+        where=where,
+        message=f"has the placeholder {placeholder}, which is not filled in",
+        hint="fill it in before the run: variables in YAML are not replaced",
+    )
+
+
+def _unfilled(node: Node) -> Iterator[Problem]:
+    if node.is_mapping:
+        for entry in node.entries:
+            yield from _in_text(entry.key, entry.where)
+            if entry.key not in _FOR_OTHERS:
+                yield from _unfilled(entry.node)
+    elif node.is_list:
+        for item in node.items:
+            yield from _unfilled(item)
+    elif isinstance(node.value, str):
+        yield from _in_text(node.value, node.where)
+
+
+def _in_text(text: str, where: str) -> Iterator[Problem]:
+    for placeholder in _IN_TEXT.findall(text):
+        yield _problem(placeholder, where)

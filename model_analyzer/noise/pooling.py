@@ -30,11 +30,11 @@ from model_analyzer.domain.measurements import (
     Notice,
     NoticeKind,
     Values,
+    joined,
 )
 from model_analyzer.domain.metrics import METRICS, PERCENTILES, Reduction, Unit
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.resources import joined
 from model_analyzer.domain.statistics import added
 from model_analyzer.noise.laws.catalogue import with_doubts
 

@@ -23,7 +23,7 @@ from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.noise import first_look
 from model_analyzer.noise.pooling import pool
-from model_analyzer.runner.load import stalls, time_limits
+from model_analyzer.runner.load import time_limits
 from model_analyzer.runner.load.generators import shares
 from model_analyzer.runner.load.intended import LEAD_S
 from model_analyzer.runner.load.launches import Reading
@@ -447,9 +447,9 @@ class AnsweringServer(AliveServer):
 
 @pytest.fixture
 def impatient(monkeypatch) -> None:
-    monkeypatch.setattr(stalls, "_EVERY_S", 0.0)
-    monkeypatch.setattr(stalls, "_SILENT_S", 0.6)
-    monkeypatch.setattr(stalls, "_LONGER", 0.0)
+    monkeypatch.setattr(time_limits, "_EVERY_S", 0.0)
+    monkeypatch.setattr(time_limits, "_STALLED_S", 0.6)
+    monkeypatch.setattr(time_limits, "_STALLED_LONGER", 0.0)
 
 
 def stages() -> Workload:

@@ -26,7 +26,7 @@ from model_analyzer.runner.load.feasible import (
     random_options,
     without_effect,
 )
-from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
+from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.shapes import foreign_shapes
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import SearchedModel, Subject

@@ -22,11 +22,11 @@ from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import pick, pick_top
 from model_analyzer.state.format.layout import Layout, name_of
 from model_analyzer.state.merge import merge
+from model_analyzer.state.overview import FileVerdict, files_of, verify
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.stores.checkpointer import copy
 from model_analyzer.state.stores.directory import DirectoryCheckpointer, download
 from model_analyzer.state.stores.opening import open_store
-from model_analyzer.state.verify import FileVerdict, files_of, verify
 
 UPSTREAM = "upstream"
 _UPSTREAM_WRITER = "model_analyzer.features.upstream.writer"

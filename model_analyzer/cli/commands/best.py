@@ -132,7 +132,7 @@ def best(
 
     from model_analyzer.app.delivery.files import told_apart
     from model_analyzer.app.recommend import parse_throughput, recommend
-    from model_analyzer.app.selection.result_settings import result_settings
+    from model_analyzer.config.given_options import result_settings
 
     has_files = output_dir is not None
     needed = parse_throughput(throughput, has_manifest=has_files or form == _KUBERNETES)

@@ -50,7 +50,7 @@ def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
       model-analyzer config validate --file-only my.yaml
     """
     from model_analyzer.app.validate import validate as check
-    from model_analyzer.cli.given import warn_about
+    from model_analyzer.cli.table_command import warn_about
 
     checked = [check(name, os.environ, with_models=not file_only) for name in files]
     if as_json:
@@ -82,7 +82,7 @@ def show(file: str | None, with_defaults: bool, as_json: bool) -> int:
     Example:
       model-analyzer config show my.yaml
     """
-    from model_analyzer.cli.given import read_options
+    from model_analyzer.cli.table_command import read_options
     from model_analyzer.config.nodes import Entry, Node
     from model_analyzer.config.options import OPTIONS
 

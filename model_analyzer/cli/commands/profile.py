@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.given import warn_about
-from model_analyzer.cli.table_command import Invocation, table_command
+from model_analyzer.cli.table_command import Invocation, table_command, warn_about
 from model_analyzer.config.table import PROFILE
 from model_analyzer.errors import EXIT_OK, ConfigError
 

@@ -173,7 +173,7 @@ def capacity(
       model-analyzer capacity --model-repository models --rate 5000 --measure --budget 10m
       model-analyzer capacity --trace day.csv --constraint 'perf_latency_p99<50'
     """
-    from model_analyzer.app.selection.result_settings import result_settings
+    from model_analyzer.config.given_options import result_settings
     from model_analyzer.features.capacity.question import capacity as answer
 
     check_format(form, output, _FORMATS)

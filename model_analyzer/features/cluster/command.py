@@ -64,7 +64,7 @@ def manifest(kind: str, config_file: Path, name: str | None, image: str | None) 
       model-analyzer cluster manifest --kind job -f my.yaml --image IMAGE | kubectl apply -f -
       model-analyzer cluster manifest --kind helm-values -f my.yaml > values.yaml
     """
-    from model_analyzer.cli.given import warn_about
+    from model_analyzer.cli.table_command import warn_about
     from model_analyzer.features.cluster.manifest import cluster_manifest
 
     made = cluster_manifest(kind, config_file, os.environ, name=name, image=image)

@@ -20,10 +20,9 @@ from model_analyzer.app.bench.programs import installs_load_generator, installs_
 from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
-from model_analyzer.config.given_options import GivenOptions
+from model_analyzer.config.given_options import GivenOptions, OptionOrigin
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
-from model_analyzer.config.origins import OptionOrigin
 from model_analyzer.config.table import DOCTOR
 from model_analyzer.domain.models import ModelFacts, kind_of_group
 from model_analyzer.domain.settings import (

@@ -76,7 +76,7 @@ def explain(
       model-analyzer explain -f start/config.yaml --confirm
       model-analyzer explain sim_gpu_config_default -s start/checkpoints --format json
     """
-    from model_analyzer.app.selection.result_settings import result_settings
+    from model_analyzer.config.given_options import result_settings
     from model_analyzer.features.explain.explanation import ExplainQuestion, explain_checkpoint
     from model_analyzer.reports.explain_text import explain_document, explain_lines
 

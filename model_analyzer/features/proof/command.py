@@ -62,7 +62,7 @@ def endure(
       model-analyzer endure -f start/config.yaml -m sim_gpu --endurance 1h
     """
     from model_analyzer.app.recommend import recommend
-    from model_analyzer.app.selection.result_settings import result_settings
+    from model_analyzer.config.given_options import result_settings
     from model_analyzer.reports.cautions import proven_texts
 
     given = given_result_options(ctx, directory, prefix)

@@ -19,12 +19,11 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.expectation.history import History, Remaining, loads_of
 from model_analyzer.noise.first_look import FIRST_LOOK_S
-from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
+from model_analyzer.search.confirm import FINALISTS, confirm, further_s, most_confirmed
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject, load_values
 from model_analyzer.search.planned import PlannedSearch
 from model_analyzer.search.refine import best_trials
-from model_analyzer.search.rounds import further_s
 
 # About this share of the variants meets the constraints at low loads only.
 _BOUNDARIES = 0.5

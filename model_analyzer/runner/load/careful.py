@@ -54,10 +54,10 @@ from model_analyzer.runner.load.launches import (
     log_vain,
 )
 from model_analyzer.runner.load.output import OutputVerdict, Report, finite_number
-from model_analyzer.runner.load.own_schedule import MOST_INTERVALS_BYTES, own_due_times, own_rate
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes
 from model_analyzer.runner.load.sampling import latency_values
+from model_analyzer.runner.load.schedule import MOST_INTERVALS_BYTES, own_due_times, own_rate
 from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, Patience, TimeLimit
 from model_analyzer.runner.load.tokens import token_metrics
 

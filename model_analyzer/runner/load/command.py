@@ -23,7 +23,7 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load.own_schedule import threads
+from model_analyzer.runner.load.schedule import threads
 
 _LOAD_FLAG = {
     LoadKind.CONCURRENCY: "concurrency-range",

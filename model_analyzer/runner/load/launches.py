@@ -43,8 +43,7 @@ from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.generators import Generator, with_own_ids
 from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
-from model_analyzer.runner.load.stalls import StallWatch
-from model_analyzer.runner.load.time_limits import TimeLimit
+from model_analyzer.runner.load.time_limits import StallWatch, TimeLimit
 from model_analyzer.runner.load.token_stream import CHAT, usual_request
 from model_analyzer.runner.process import Process, ReadyGuard
 from model_analyzer.runner.runtime import Program

@@ -60,14 +60,13 @@ from model_analyzer.runner.load.launches import (
     log_vain,
     names_of,
 )
+from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
-from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.sampling import Offered, sampled
 from model_analyzer.runner.load.schedule import due_times
-from model_analyzer.runner.load.stalls import StallWatch
-from model_analyzer.runner.load.time_limits import Bounds, RoundLimit
+from model_analyzer.runner.load.time_limits import Bounds, RoundLimit, StallWatch
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from model_analyzer.domain.measurements import Observation
+from model_analyzer.domain.measurements import Observation, ResourceUse
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.runner.monitors.neighbours import read_usage
 from model_analyzer.runner.monitors.sampler import Sampler
 

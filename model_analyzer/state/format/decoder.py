@@ -29,6 +29,7 @@ from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
     Notice,
+    ResourceUse,
     Values,
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
@@ -36,7 +37,6 @@ from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.proofs import Proof, ProofKind, Verdict
-from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.shared_hosts import SharedHost, Shift
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts

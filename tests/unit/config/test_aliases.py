@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.config.environment_options import read_environment
+from model_analyzer.config.given_options import origins
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import OPTIONS, json_schema
-from model_analyzer.config.origins import origins
 from model_analyzer.config.resolve import resolve_profile
-from model_analyzer.config.sources import parse_yaml
+from model_analyzer.config.sources import parse_yaml, read_environment
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import ConfigError
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.config.environment_options import misspelled, read_environment
+from model_analyzer.config.given_options import origins
 from model_analyzer.config.options import OPTIONS
-from model_analyzer.config.origins import origins
 from model_analyzer.config.resolve import resolve_profile, resolve_report
+from model_analyzer.config.sources import misspelled, read_environment
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ConfigError
 from tests.phrases import GIVEN_TWICE, NOT_AN_INTEGER

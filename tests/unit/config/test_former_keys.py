@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.config.environment_options import misspelled
 from model_analyzer.config.former_keys import FORMER_KEYS, FORMER_METRICS
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import OPTIONS
-from model_analyzer.config.sources import parse_yaml
+from model_analyzer.config.sources import misspelled, parse_yaml
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.errors import ConfigError
 from tests.unit.builders import profile_problems

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from model_analyzer.domain.trials import Load, LoadKind, Workload
-from model_analyzer.runner.load.own_schedule import own_due_times, own_rate
+from model_analyzer.runner.load.schedule import own_due_times, own_rate
 from tests.unit.builders import variant
 
 NS = 10**9

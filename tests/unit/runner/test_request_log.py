@@ -16,8 +16,7 @@ import pytest
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.reading.log_rows import LogProblem
-from model_analyzer.runner.load.logged_requests import parse_log
-from model_analyzer.runner.load.request_log import Replay, ReplayProblem, read_replay
+from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, parse_log, read_replay
 
 _REQUESTS = 8_000
 _TEXT = "x" * 2000

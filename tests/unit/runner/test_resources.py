@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import psutil
 
-from model_analyzer.domain.resources import ResourceUse, joined
+from model_analyzer.domain.measurements import ResourceUse, joined
 from model_analyzer.runner.monitors.usage import (
     ResourceMonitor,
     ResourceReading,

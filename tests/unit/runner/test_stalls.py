@@ -16,7 +16,7 @@ from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.stalls import StallWatch
+from model_analyzer.runner.load.time_limits import StallWatch
 from tests.unit.builders import trial
 
 NS = 1_000_000_000

@@ -16,9 +16,9 @@ from model_analyzer.domain.measurements import (
     ModelMeasurement,
     Notice,
     NoticeKind,
+    ResourceUse,
 )
 from model_analyzer.domain.models import ModelVariant, freeze
-from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.trials import (
     Failure,

@@ -18,8 +18,8 @@ from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry, decode, encode
+from model_analyzer.state.overview import verify
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.verify import verify
 from tests.unit.builders import goal
 from tests.unit.state.samples import (
     failure,

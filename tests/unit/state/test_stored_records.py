@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome, ResourceUse
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, ServerSetup, Trial
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.codec import Encoder, stored

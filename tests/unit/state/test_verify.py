@@ -11,8 +11,8 @@ import pytest
 from model_analyzer.state.format.codec import FORMAT
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.format.lines import encode
+from model_analyzer.state.overview import files_of, verify
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.verify import files_of, verify
 from tests.unit.state.samples import measurement, trial
 
 

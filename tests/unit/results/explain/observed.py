@@ -9,10 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelMeasurement,
+    Notice,
+    ResourceUse,
+    Values,
+)
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.resources import ResourceUse
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind, ServerSetup

@@ -1,8 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`model-analyzer completion`: the script with which a shell completes our command lines."""
+"""`model-analyzer init` and `completion`: a starter directory that works as it is, and the script
+with which a shell completes our command lines.
+"""
 
 from __future__ import annotations
+
+import shlex
+from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
@@ -10,6 +15,25 @@ from click.shell_completion import get_completion_class
 from model_analyzer.cli.echo import echo
 from model_analyzer.cli.program import COMPLETE_VARIABLE
 from model_analyzer.errors import EXIT_OK
+
+
+@click.command("init", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("directory", type=click.Path(path_type=Path))
+def init(directory: Path) -> int:
+    """Write example models and a commented configuration into a new DIRECTORY.
+
+    Nothing is overwritten: the directory must be new or empty.
+
+    \b
+    Example:
+      model-analyzer init start && model-analyzer profile -f start/config.yaml
+    """
+    from model_analyzer.app.starter import write_starter
+
+    config = write_starter(directory)
+    echo(f"Wrote {directory}. Next: model-analyzer profile -f {shlex.quote(str(config))}")
+    return EXIT_OK
+
 
 PROGRAM = "model-analyzer"
 
