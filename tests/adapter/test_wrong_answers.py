@@ -1,14 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Servers that answer wrongly: an error in one line, in time, within bounds of memory."""
+"""Servers that answer wrongly: an error in one line, in time, within bounds of memory.
+
+Whatever a server answers: it is used, or an error says what is wrong with it.
+
+`make fuzz` tries the same for much longer.
+"""
 
 from __future__ import annotations
 
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from hypothesis import given
 
 from model_analyzer.domain.settings import Protocol
 from model_analyzer.runner.client.connect import connect
@@ -16,6 +22,14 @@ from model_analyzer.runner.client.http import HttpClient
 from model_analyzer.runner.client.interface import ServerCallError
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.runner.server.endpoints import Address, Endpoints
+from tests.adapter.server_answers import (
+    GRPC_ANSWERS,
+    HTTP_ANSWERS,
+    METRICS,
+    grpc_is_used_or_refused,
+    http_is_used_or_refused,
+    metrics_are_used_or_left_out,
+)
 from tests.fakes.wrong_answers import Pieces, WrongServer, answer, content, drip, endless, raw
 
 CONFIG = {
@@ -205,3 +219,20 @@ def test_a_server_without_grpc_is_an_error(serve: Serve, pieces: Pieces) -> None
             client.version()
     finally:
         client.close()
+
+
+@given(HTTP_ANSWERS)
+def test_any_answer_over_http_is_used_or_refused(example: Mapping[str, str]) -> None:
+    http_is_used_or_refused(example)
+
+
+@given(GRPC_ANSWERS)
+def test_any_answer_over_grpc_is_used_or_refused(
+    example: Mapping[str, tuple[int, str, str]],
+) -> None:
+    grpc_is_used_or_refused(example)
+
+
+@given(METRICS)
+def test_any_metrics_are_used_or_left_out(text: str) -> None:
+    metrics_are_used_or_left_out(text)

@@ -1,6 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quick searches and models that call others, from YAML to the pretend programs."""
+"""Quick searches and models that call others, from YAML to the pretend programs; shared memory of
+clients: our servers allow it where they have to be asked.
+
+Mistakes in ensembles are told before a run, with ensemble, step and remedy.
+
+What is done about a response cache is said before anything is measured.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.ensemble_cases import PARTS, Ensemble, step
 from tests.phrases import CONFIGURATION_CHANGES
 
 USAGE = 2
@@ -198,3 +205,115 @@ def test_what_cannot_be_searched_is_told_before_anything_starts(
     assert message in error
     assert pretend.server_calls == []
     assert not (setting.directory / "output_model_repository").exists()
+
+
+FLAG = "--allow-client-shm"
+
+
+@pytest.mark.parametrize(
+    ("knows", "changes", "is_given"),
+    [
+        ([FLAG[2:]], {"perf_analyzer_flags": {"shared-memory": "system"}}, True),
+        ([FLAG[2:]], {}, False),
+        ([], {"perf_analyzer_flags": {"shared-memory": "system"}}, False),
+    ],
+)
+def test_a_server_that_we_start_allows_it(
+    setting, pretend, knows: list[str], changes: dict[str, Any], is_given: bool
+) -> None:
+    setting.config["triton_server_path"] = str(pretend.tritonserver(knows=knows))
+
+    status, output = setting.profile("--run-config-search-disable", **changes)
+
+    assert status == 0, output
+    (start,) = [call for call in pretend.server_calls if call.startswith("start")]
+    assert (f"{FLAG}=true" in start) is is_given
+
+
+def test_the_users_flag_counts(setting, pretend) -> None:
+    setting.config["triton_server_path"] = str(pretend.tritonserver(knows=[FLAG[2:]]))
+
+    status, output = setting.profile(
+        "--run-config-search-disable",
+        perf_analyzer_flags={"shared-memory": "system"},
+        triton_server_flags={"allow-client-shm": False},
+    )
+
+    assert status == 0, output
+    assert "is unknown" not in output
+    (start,) = [call for call in pretend.server_calls if call.startswith("start")]
+    assert f"{FLAG}=false" in start
+
+
+def write(directory: Path, models: str) -> None:
+    (directory / "c.yaml").write_text(f"model_repository: models\nprofile_models: {models}\n")
+
+
+def test_a_step_without_a_version_is_named(run, tmp_path: Path) -> None:
+    PARTS["a"].write(tmp_path / "models" / "step", "")
+    Ensemble(steps=[step("step", version=None)]).write(tmp_path / "models" / "chain")
+    write(tmp_path, "[chain]")
+
+    status, _, error = run("config", "validate", "c.yaml")
+
+    assert status == USAGE
+    assert "step 1 (step) of chain has no model_version: write -1" in error
+    _, output, error = run("doctor", "--no-models", "-f", "c.yaml")
+    assert "step 1 (step) of chain has no model_version: write -1" in " ".join(output.split())
+
+
+@pytest.mark.parametrize("models", ["[chain, chain2]", "all"])
+def test_a_missing_step_is_told_once_for_each_ensemble(run, tmp_path: Path, models: str) -> None:
+    for name in ("chain", "chain2"):
+        Ensemble(steps=[step("resnet")]).write(tmp_path / "models" / name)
+    write(tmp_path, models)
+
+    status, _, error = run("config", "validate", "c.yaml")
+
+    assert status == USAGE
+    first, second = error.splitlines()
+    assert "step 1 (resnet) of chain: no model 'resnet' in" in first
+    assert "step 1 (resnet) of chain2: no model 'resnet' in" in second
+    assert "did you mean" not in error
+    assert "(add it, or correct its name)" in first
+
+
+CONFIG = """\
+model_repository: models
+profile_models: {m: {cpu_only: true}}
+run_config_search_disable: true
+concurrency: 1
+response_cache: RESPONSE_CACHE
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("off", "model m: measured without the response cache of m."),
+        (
+            "keep\ntriton_server_flags: {cache-config: 'local,size=1048576'}",
+            "model m: measured with the response cache of m.",
+        ),
+        ("keep", "model m: response_cache of m has no effect, because the server has no cache:"),
+    ],
+    ids=["off", "keep", "no cache"],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("config", "validate", "config.yaml"),
+        ("profile", "--dry-run", "-f", "config.yaml"),
+        ("doctor", "--no-models", "-f", "config.yaml"),
+    ],
+    ids=["validate", "dry run", "doctor"],
+)
+def test_it_is_said_whether_the_cache_is_measured(
+    run, make_model, tmp_path: Path, option: str, words: str, command: tuple[str, ...]
+) -> None:
+    make_model("m", extra="response_cache { enable: true }")
+    (tmp_path / "config.yaml").write_text(CONFIG.replace("RESPONSE_CACHE", option))
+
+    _, output, error = run(*command)
+
+    assert " ".join((output + error).split()).count(words) == 1

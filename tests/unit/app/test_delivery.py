@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""When a run has done what was asked for, and where its files are."""
+"""When a run has done what was asked for, and where its files are; the names of checkpoints on the
+overview of models.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from model_analyzer.app.delivery.answer import Answers
 from model_analyzer.app.delivery.deploying import Deploying
 from model_analyzer.app.delivery.files import configuration_difference, told_apart, write_best
+from model_analyzer.app.fleet import source_names
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ExportSettings
 from model_analyzer.domain.trials import ServerSetup
@@ -138,3 +141,22 @@ def test_models_that_answers_configure_differently_are_not_mixed(tmp_path: Path)
         "part": 1,
         "other": 3,
     }
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["/runs/a"], [""]),
+        (["/runs/a", "/runs/b"], ["a", "b"]),
+        (["/runs/a/checkpoints", "/runs/b/checkpoints"], ["a", "b"]),
+        (["/runs/a/x", "/other/b"], ["runs/a/x", "other/b"]),
+        (["/a/1/x/c", "/a/2/y/c"], ["1/x", "2/y"]),
+        (["/ab", "/ac"], ["ab", "ac"]),
+        (["/x", "/x/x"], ["x", "x/x"]),
+        (["/x", "/x/y"], ["x", "x/y"]),
+    ],
+)
+def test_directories_are_named_by_what_tells_them_apart(
+    paths: Sequence[str], names: Sequence[str]
+) -> None:
+    assert source_names(paths) == names

@@ -1,16 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""`model_config_parameters`: what is one value, what is a sweep, and what comes out."""
+"""`model_config_parameters`: what is one value, what is a sweep, and what comes out; the table of
+model configuration fields is what its tool would write today.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
+from model_analyzer.domain import model_config_fields
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import thaw
 from model_analyzer.errors import ConfigError
@@ -350,3 +356,23 @@ def test_all_fields_together_are_limited() -> None:
 def test_an_empty_list_of_alternatives_is_a_mistake(text: str) -> None:
     with pytest.raises(ConfigError, match=NO_VALUES_TO_TRY):
         ModelConfigParameters().parse(yaml(text))
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_table_of_fields_is_fresh() -> None:
+    written = subprocess.run(
+        [sys.executable, ROOT / "tools" / "model_config_fields.py"],
+        check=True,
+        capture_output=True,
+    ).stdout
+    table = Path(model_config_fields.__file__)
+    formatted = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--no-cache", "--stdin-filename", table, "-"],
+        input=written,
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    ).stdout
+    assert formatted.decode() == table.read_text(encoding="utf-8")

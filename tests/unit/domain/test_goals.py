@@ -1,19 +1,34 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of two measurements is better, and which meet the constraints."""
+"""Which of two measurements is better, and which meet the constraints; unknown is unknown: what was
+not measured meets no constraint, and misses none.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal
+from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal, are_met
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Source
-from tests.unit.builders import at_least, at_most, goal, measurement, objectives, together
+from model_analyzer.reports.tables import answer_table
+from model_analyzer.results.answer import answer_of
+from tests.unit.builders import (
+    at_least,
+    at_most,
+    goal,
+    measurement,
+    objectives,
+    ranking,
+    record,
+    together,
+    variant,
+)
 
 
 def two_models(first: int, second: int) -> Goal:
@@ -387,3 +402,28 @@ def test_a_bound_replaces_only_those_on_its_metric() -> None:
     run = ModelGoal(constraints=at_most(perf_latency_p99=10, cpu_used_ram=9))
     asked = GoalOverride(bounds=at_most(perf_latency_p99=30))
     assert asked.over(run).constraints == at_most(cpu_used_ram=9, perf_latency_p99=30)
+
+
+TWO = goal(*at_most(perf_latency_p99=30, gpu_used_memory=100))
+
+
+@pytest.mark.parametrize(
+    ("p99", "memory", "expected"),
+    [(20, 50, True), (20, 150, False), (20, None, None), (40, None, False)],
+)
+def test_a_constraint_without_data_is_neither_met_nor_missed(
+    p99: float, memory: float | None, expected: bool | None
+) -> None:
+    values: dict[str, Any] = {} if memory is None else {"gpu_used_memory": memory}
+
+    assert are_met(TWO, measurement(100, p99, **values)) is expected
+
+
+def test_an_answer_that_could_not_be_checked_is_unsure() -> None:
+    ranked = ranking(record(variant(), measurement(100, 20)), by=TWO)
+
+    answer = answer_of(ranked)
+
+    assert answer.is_unchecked
+    assert answer.is_unsure
+    assert answer_table(ranked.results, TWO).rows[0][-1] == "not measured"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""How measured numbers are written."""
+"""How measured numbers are written; lists of names in sentences."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from model_analyzer.domain.numbers import (
     percent_text,
     with_error,
 )
+from model_analyzer.domain.words import first_few
 
 
 @pytest.mark.parametrize(
@@ -104,3 +105,11 @@ def test_a_chance_is_never_certain(chance: float, text: str) -> None:
 )
 def test_an_expected_gain_is_never_nothing(gain: float, text: str) -> None:
     assert expected_gain_text(gain) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [("", ""), ("a", "a"), ("abc", "a, b, c"), ("abcde", "a, b, c and 2 more")],
+)
+def test_the_first_few_names_and_how_many_more(names: str, text: str) -> None:
+    assert first_few(names, 3) == text

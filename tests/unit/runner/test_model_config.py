@@ -1,15 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations that a server has completed."""
+"""Configurations that a server has completed.
+
+Whatever config.pbtxt holds: it is planned with, or refused with its place.
+
+`make fuzz` tries the same for much longer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from model_analyzer.errors import RepositoryError
 from model_analyzer.runner.model_config import completed, is_complete
+from tests.unit.runner.model_configurations import REPOSITORIES, is_planned_or_refused
 
 WHOLE: dict[str, Any] = {
     "name": "m",
@@ -67,3 +75,8 @@ def test_what_the_server_could_not_complete_is_refused(
         completed(without(*missing), {"name": "m"}, "models/m/config.pbtxt")
 
     assert str(caught.value).startswith("models/m/config.pbtxt: ")
+
+
+@given(REPOSITORIES)
+def test_any_model_configuration_is_planned_or_refused(example: Mapping[str, Any]) -> None:
+    is_planned_or_refused(example)

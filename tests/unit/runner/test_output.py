@@ -1,12 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""perf_analyzer's output, as recorded from real runs (tests/golden/perf_analyzer)."""
+"""perf_analyzer's output, as recorded from real runs (tests/golden/perf_analyzer).
+
+Whatever perf_analyzer leaves behind: it is a measurement, or a failure that says why.
+
+`make fuzz` tries the same for much longer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
 
 from model_analyzer.runner.load.ended import collect
 from model_analyzer.runner.load.output import (
@@ -22,6 +30,7 @@ from model_analyzer.runner.load.output import (
     parse_table,
 )
 from model_analyzer.runner.load.profile_export import Counted
+from tests.unit.runner.load_outputs import OUTPUTS, is_measured_or_failed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 
@@ -278,3 +287,8 @@ def test_the_last_lines_are_those_before_the_usage() -> None:
 def test_usage_and_noise_decide_nothing() -> None:
     lines = deciding_lines(text("bad_option") + "\nError: Failed to initialize NVML\n")
     assert len(lines) == 1
+
+
+@given(OUTPUTS)
+def test_any_output_is_a_measurement_or_a_failure(example: Mapping[str, Any]) -> None:
+    is_measured_or_failed(example)

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Manual brute search: the default, then every combination of the listed parameters."""
+"""Manual brute search: the default, then every combination of the listed parameters; automatic
+brute search: which variants and loads are tried, and in which order.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.models import thaw
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.models import VariantNames, thaw
+from model_analyzer.domain.trials import LoadKind, Trial
 from tests.unit.search.surfaces import (
     batch_limit,
+    client_batch,
     config,
     failure,
     flat,
@@ -256,3 +259,249 @@ def test_the_log_says_that_the_search_is_manual(caplog: pytest.LogCaptureFixture
         "",
         "Done with brute mode search.",
     ]
+
+
+POWERS_OF_TWO = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+ONE_LOAD = (1, 1)
+
+
+def test_the_default_comes_first_then_instances_batch_limits_and_loads() -> None:
+    where = limits(instances=(1, 2), batch=(1, 2), concurrency=(1, 2))
+
+    trials = sequence(search(subject(), where), growing)
+
+    names = ("default", "0", "1", "2", "3")
+    assert visits(trials) == [(name, value) for name in names for value in (1, 2)]
+    assert [(instances(trial), batch_limit(trial)) for trial in variants(trials)[1:]] == [
+        (1, 1),
+        (1, 2),
+        (2, 1),
+        (2, 2),
+    ]
+
+
+def test_the_default_limits_give_451_trials_if_nothing_stops_them() -> None:
+    asked = search(subject(), limits())
+
+    trials = sequence(asked, growing)
+
+    assert len(trials) == 451
+    assert asked.most_trials == 451
+    assert len({trial.key for trial in trials}) == 451
+    assert [load(trial) for trial in trials] == POWERS_OF_TWO * 41
+
+
+def test_a_surface_that_saturates_is_left_as_soon_as_it_does() -> None:
+    def saturating(trial: Trial) -> Any:
+        return measurement(
+            100.0 * min(load(trial), 8) * min(batch_limit(trial), 16) * instances(trial)
+        )
+
+    trials = sequence(search(subject(), limits()), saturating)
+
+    assert len(trials) == 217
+    assert [short_name(trial) for trial in variants(trials)] == ["default", *map(str, range(30))]
+    assert [load(trial) for trial in trials] == [1, 2, 4, 8, 16, 32, 64] * 31
+    assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4, 8, 16, 32] * 5
+    assert [instances(trial) for trial in variants(trials)[1:]] == [
+        count for count in (1, 2, 3, 4, 5) for _ in range(6)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "tried"),
+    [((3, 15), [3, 6, 12]), ((4, 4), [4]), ((1, 7), [1, 2, 4]), ((100, 128), [100])],
+)
+def test_batch_limits_double_from_the_least(bounds: tuple[int, int], tried: list[int]) -> None:
+    where = limits(instances=(1, 1), batch=bounds, concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(), where), growing)
+
+    assert [batch_limit(trial) for trial in trials[1:]] == tried
+
+
+@pytest.mark.parametrize(
+    ("bounds", "tried"), [((5, 16), [5, 10]), ((4, 4), [4]), ((1, 3), [1, 2]), ((7, 13), [7])]
+)
+def test_concurrencies_double_from_the_least(bounds: tuple[int, int], tried: list[int]) -> None:
+    where = limits(instances=(1, 1), batch=(1, 1), concurrency=bounds)
+
+    trials = sequence(search(subject(), where), growing)
+
+    assert [load(trial) for trial in trials] == tried * 2
+
+
+def test_instance_counts_go_up_by_one_between_their_bounds() -> None:
+    where = limits(instances=(2, 4), batch=(1, 1), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(), where), growing)
+
+    assert [instances(trial) for trial in trials[1:]] == [2, 3, 4]
+
+
+def test_client_batch_sizes_lie_between_the_variant_and_the_load() -> None:
+    where = limits(instances=(1, 1), batch=(4, 4), concurrency=(1, 2))
+
+    trials = sequence(search(subject(batch_sizes=(1, 4)), where), growing)
+
+    assert [(short_name(trial), client_batch(trial), load(trial)) for trial in trials] == [
+        (name, size, value) for name in ("default", "0") for size in (1, 4) for value in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize(("cpu_only", "kind"), [(False, "KIND_GPU"), (True, "KIND_CPU")])
+def test_swept_instances_are_those_of_the_model(cpu_only: bool, kind: str) -> None:
+    facts = model(instance_group=[{"count": 7, "host_policy": "near"}])
+    where = limits(instances=(1, 2), batch=(1, 1), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(facts, cpu_only=cpu_only), where), growing)
+
+    _, *swept = (thaw(config(trial)["instance_group"]) for trial in trials)
+    assert swept == [[{"count": n, "kind": kind, "host_policy": "near"}] for n in (1, 2)]
+
+
+def test_a_model_with_several_groups_keeps_them() -> None:
+    groups = [{"count": 7, "kind": "KIND_CPU"}, {"count": 2, "gpus": [0]}]
+    facts = model(instance_group=groups)
+    where = limits(instances=(1, 2), batch=(1, 2), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(facts), where), growing)
+
+    assert [thaw(config(trial)["instance_group"]) for trial in trials] == [groups] * 3
+
+
+def test_swept_variants_batch_dynamically_and_the_default_is_left_alone() -> None:
+    where = limits(instances=(1, 1), batch=(1, 2), concurrency=ONE_LOAD)
+
+    default, *swept = sequence(search(subject(), where), growing)
+
+    assert "dynamic_batching" not in config(default)
+    assert [thaw(config(trial)["dynamic_batching"]) for trial in swept] == [{}, {}]
+
+
+def test_the_models_own_dynamic_batching_options_are_kept() -> None:
+    options = {"max_queue_delay_microseconds": 200}
+    facts = model(dynamic_batching=options)
+    where = limits(instances=(1, 1), batch=(1, 1), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(facts), where), growing)
+
+    assert [thaw(config(trial)["dynamic_batching"]) for trial in trials] == [options, options]
+
+
+def test_a_model_without_batching_is_searched_by_instances_only() -> None:
+    facts = model(max_batch_size=0)
+    where = limits(instances=(1, 3), concurrency=ONE_LOAD)
+
+    def rising(trial: Trial) -> Any:
+        return measurement(float(instances(trial)))
+
+    trials = sequence(search(subject(facts), where), rising)
+
+    assert [instances(trial) for trial in trials] == [1, 1, 2, 3]
+    for trial in trials:
+        assert not {"max_batch_size", "dynamic_batching"} & set(config(trial))
+
+
+def test_a_sequence_model_is_not_batched_dynamically() -> None:
+    facts = model(sequence_batching={"max_sequence_idle_microseconds": 1000})
+    where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(facts), where), growing)
+
+    assert [batch_limit(trial) for trial in trials[1:]] == [1, 2, 4]
+    assert not any("dynamic_batching" in config(trial) for trial in trials)
+
+
+def test_listed_loads_replace_the_searched_ones() -> None:
+    where = limits(instances=(1, 1), batch=(1, 1), concurrency=(1, 1024))
+
+    trials = sequence(search(subject(loads=(3, 5, 50)), where), growing)
+
+    assert visits(trials) == [(name, value) for name in ("default", "0") for value in (3, 5, 50)]
+
+
+def test_the_load_kind_of_the_model_is_what_the_client_keeps() -> None:
+    target = subject(loads=(16, 32), load_kind=LoadKind.REQUEST_RATE)
+    where = limits(instances=(1, 1), batch=(1, 1))
+
+    trials = sequence(search(target, where), growing)
+
+    assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
+    assert [load(trial) for trial in trials] == [16, 32, 16, 32]
+
+
+def test_a_variant_that_equals_the_default_has_a_number_of_its_own() -> None:
+    facts = model(
+        max_batch_size=2,
+        instance_group=[{"count": 1, "kind": "KIND_GPU"}],
+        dynamic_batching={},
+    )
+    where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
+
+    trials = sequence(search(subject(facts), where), growing)
+
+    assert visits(trials) == [("default", 1), ("0", 1), ("1", 1), ("2", 1)]
+    assert trials[2].key == trials[0].key
+
+
+def test_variants_keep_the_names_they_had_in_an_earlier_run() -> None:
+    where = limits(instances=(1, 1), batch=(1, 8), concurrency=ONE_LOAD)
+    earlier = sequence(search(subject(), where), growing)
+    names = VariantNames.known(trial.workloads[0].variant for trial in earlier)
+
+    wider = limits(instances=(1, 2), batch=(1, 8), concurrency=ONE_LOAD)
+    trials = sequence(search(subject(), wider, names=names), growing)
+
+    assert trials[: len(earlier)] == earlier
+    assert [short_name(trial) for trial in trials[len(earlier) :]] == ["4", "5", "6", "7"]
+
+
+def test_new_and_known_variants_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    names = VariantNames()
+    where = limits(instances=(1, 1), batch=(2, 2), concurrency=ONE_LOAD)
+    with caplog.at_level("INFO"):
+        sequence(search(subject(), where, names=names), growing)
+        first = [record.getMessage() for record in caplog.records]
+        caplog.clear()
+        sequence(search(subject(), where, names=names), growing)
+        second = [record.getMessage() for record in caplog.records]
+
+    assert first == [
+        "",
+        "Starting automatic brute search",
+        "",
+        "Creating model config: m_config_0",
+        "  Setting instance_group to [{'count': 1, 'kind': 'KIND_GPU'}]",
+        "  Setting max_batch_size to 2",
+        "  Enabling dynamic_batching",
+        "",
+        "Done with brute mode search.",
+        "Done gathering concurrency sweep measurements for reports",
+    ]
+    assert second == [
+        "",
+        "Starting automatic brute search",
+        "",
+        "Found existing model config: m_config_0",
+        "Done with brute mode search.",
+        "Done gathering concurrency sweep measurements for reports",
+    ]
+
+
+@pytest.mark.parametrize(
+    "where", [limits(), limits(instances=(2, 3), batch=(3, 15), concurrency=(5, 16))]
+)
+def test_the_number_announced_is_what_a_surface_without_a_plateau_takes(where: Any) -> None:
+    asked = search(subject(), where)
+
+    assert len(sequence(asked, growing)) == asked.most_trials
+
+
+def test_a_flat_surface_takes_far_less_than_the_number_announced() -> None:
+    asked = search(subject(), limits())
+
+    trials = sequence(asked, flat)
+
+    # four loads for each variant, two batch limits for each instance count
+    assert len(trials) == 4 * (1 + 5 * 2)

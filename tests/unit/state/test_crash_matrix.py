@@ -4,6 +4,8 @@
 
 The small files of test_damage.py are cut at every byte; here are large ones, and faults of the
 system calls themselves.
+
+A writer that is killed again and again loses nothing that it has acknowledged.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import builtins
 import errno
 import os
 import random
+import time
 from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
@@ -23,6 +26,7 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
 from tests.sizes import small_and_full
+from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import measurement, rich_measurement, rich_trial, several, trial
 
 ERRORS = [errno.ENOSPC, errno.EIO]
@@ -218,3 +222,33 @@ def test_a_large_file_with_a_flipped_bit(large: Path, name: str, times: int) -> 
         path.write_bytes(flipped)
         read_keys = starts_with(large, other_keys, name, f"bit {bit} of byte {position}")
         assert len(everything - read_keys) <= 1, position
+
+
+@small_and_full("kills", 5, 200)
+def test_killed_writers_lose_no_acknowledged_outcome(tmp_path: Path, kills: int) -> None:
+    dice = random.Random(3)
+    first, keys = 1, []
+
+    for _ in range(kills):
+        with writer(tmp_path, first=first) as process:
+            assert process.stdout is not None
+            keys += [process.stdout.readline().strip() for _ in range(dice.randrange(1, 30))]
+            time.sleep(dice.uniform(0, 0.01))
+            kill(process)
+            keys += acknowledged(process)
+        records = load(tmp_path).profile.records
+        # It may have died between the end of `record` and the acknowledgement.
+        assert [record.trial.key for record in records][: len(keys)] == keys
+        assert len(records) <= len(keys) + 1
+        keys = [record.trial.key for record in records]
+        first = len(keys) + 1
+
+    # Nothing was invented, and nothing changed on the way.
+    assert len(keys) >= kills
+    for number, record in enumerate(records, start=1):
+        assert (record.trial, record.outcome) == (trial(number), measurement(number))
+    with ProfileState(tmp_path) as state:
+        state.record(trial(first), measurement())
+        assert state.save() is not None
+    assert load(tmp_path).damage == ()
+    assert len(load(tmp_path).profile.records) == first
