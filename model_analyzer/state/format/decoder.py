@@ -67,7 +67,7 @@ _FLOAT = frozenset({float})
 _EMPTY = empty()
 
 # A checked outcome: it refers to definitions that a `Decoder` has.
-CheckedOutcome = schema.Measurement | schema.Failure
+CheckedOutcome = schema.StoredMeasurement | schema.StoredFailure
 _OUTCOME = JsonDecoder(CheckedOutcome)
 
 
@@ -148,7 +148,7 @@ class Decoder:
     def _define(self, entry: Entry) -> None:
         match entry["entry"]:
             case "machine":
-                machine = checked(schema.Machine, entry)
+                machine = checked(schema.StoredMachine, entry)
                 self._machines[machine.id] = _machine(machine)
             case "setup":
                 setup = checked(schema.Setup, entry)
@@ -167,7 +167,7 @@ class Decoder:
                 )
             case _:
                 identity = checked(schema.Definition, entry).id
-                self._generators[identity] = _generator(checked(schema.Generator, entry))
+                self._generators[identity] = _generator(checked(schema.StoredGenerator, entry))
 
     def _machine(self, setup: schema.Setup) -> Machine | None:
         if setup.machine is UNSET:
@@ -177,11 +177,11 @@ class Decoder:
     def _check(self, entry: Entry) -> CheckedOutcome:
         outcome: CheckedOutcome
         if entry["entry"] == "measurement":
-            outcome = checked(schema.Measurement, entry)
+            outcome = checked(schema.StoredMeasurement, entry)
             measured = len(outcome.models)
             _check_histograms(outcome)
         else:
-            outcome = checked(schema.Failure, entry)
+            outcome = checked(schema.StoredFailure, entry)
             measured = len(outcome.workloads)
             if outcome.reason not in FailureReason.__members__:
                 reasons = ", ".join(FailureReason.__members__)
@@ -218,19 +218,19 @@ class Decoder:
         )
         made = (
             _measurement(outcome, machine)
-            if isinstance(outcome, schema.Measurement)
+            if isinstance(outcome, schema.StoredMeasurement)
             else _failure(outcome, machine)
         )
         return TrialRecord(trial, judged(trial, made), outcome.node)
 
     def _add_generator(self, work: Any) -> str:
         """The identity of the generator whose fields a workload has itself, as in format 1."""
-        generator = checked(schema.Generator, work)
+        generator = checked(schema.StoredGenerator, work)
         identity = str(generator)
         self._generators.setdefault(identity, _generator(generator))
         return identity
 
-    def _workload(self, work: schema.Workload) -> Workload:
+    def _workload(self, work: schema.StoredWorkload) -> Workload:
         return Workload(
             variant=self._variants[work.variant, work.name],
             load=_load(work.kind, work.value, work.batch_size),
@@ -252,7 +252,7 @@ def _unusable(entry: Entry, error: ValueError) -> ValueError:
 # -- definitions, which outcomes refer to ----------------------------------------------------------
 
 
-def _machine(machine: schema.Machine) -> Machine:
+def _machine(machine: schema.StoredMachine) -> Machine:
     return Machine(
         host=machine.host,
         devices=devices_of(machine.devices),
@@ -290,7 +290,7 @@ def _config(variant: schema.Variant) -> ModelConfig:
         raise error.inside("config") from None
 
 
-def _generator(generator: schema.Generator) -> Mapping[str, Any]:
+def _generator(generator: schema.StoredGenerator) -> Mapping[str, Any]:
     """The fields of a workload that say how its load is generated."""
     traffic = or_none(generator.traffic)
     return {
@@ -303,7 +303,7 @@ def _generator(generator: schema.Generator) -> Mapping[str, Any]:
     }
 
 
-def _traffic(traffic: schema.Traffic) -> Traffic:
+def _traffic(traffic: schema.StoredTraffic) -> Traffic:
     stages = tuple([Stage(*stage) for stage in traffic.stages])
     return Traffic(**{**asdict(traffic), "stages": stages})
 
@@ -311,7 +311,7 @@ def _traffic(traffic: schema.Traffic) -> Traffic:
 # -- outcomes --------------------------------------------------------------------------------------
 
 
-def _check_histograms(measurement: schema.Measurement) -> None:
+def _check_histograms(measurement: schema.StoredMeasurement) -> None:
     for index, model in enumerate(measurement.models):
         place = f"models[{index}]"
         for name, (text, _) in model.histograms.items():
@@ -321,7 +321,7 @@ def _check_histograms(measurement: schema.Measurement) -> None:
             raise Malformed("a joint histogram", model.joint, f"{place}.joint")
 
 
-def _measurement(measurement: schema.Measurement, machine: Machine | None) -> Measurement:
+def _measurement(measurement: schema.StoredMeasurement, machine: Machine | None) -> Measurement:
     # most of these are empty, and there may be a million: so no more calls than necessary
     gpus, statistics, notices = measurement.gpus, measurement.statistics, measurement.notices
     resources = measurement.resources
@@ -359,7 +359,7 @@ def _histogram(pair: tuple[str, float]) -> Histogram:
     return Histogram(*pair)
 
 
-def _failure(failure: schema.Failure, machine: Machine | None) -> Failure:
+def _failure(failure: schema.StoredFailure, machine: Machine | None) -> Failure:
     return Failure(
         reason=FailureReason[failure.reason],
         message=failure.message,
@@ -396,7 +396,7 @@ def _each(make: Callable[[V], T], items: dict[str, V]) -> Mapping[str, T]:
 # -- parts that several kinds of entries have ------------------------------------------------------
 
 
-def devices_of(devices: Sequence[schema.Device]) -> tuple[Device, ...]:
+def devices_of(devices: Sequence[schema.StoredDevice]) -> tuple[Device, ...]:
     return tuple([Device(uuid=each.uuid, name=each.name, memory=each.memory) for each in devices])
 
 
@@ -415,13 +415,13 @@ def decode_server_only(entry: Entry) -> Mapping[str, Values]:
 
 def decode_asked(entry: Entry) -> tuple[Lane, int, Asked]:
     """A question to a search, with its number. Raises ValueError if the entry is invalid."""
-    lane, asked = _lane(entry), _usable(schema.Asked, entry)
+    lane, asked = _lane(entry), _usable(schema.StoredAsked, entry)
     return lane, asked.number, Asked(key=asked.key, after=tuple(asked.after))
 
 
 def decode_shared_host(entry: Entry) -> SharedHost:
     """The test of a host with several slots. Raises ValueError if the entry is invalid."""
-    shared = _usable(schema.SharedHost, entry)
+    shared = _usable(schema.StoredSharedHost, entry)
     latency = shared.latency_p99
     return SharedHost(
         host=shared.host,
@@ -453,7 +453,7 @@ def decode_metadata(entry: Entry) -> tuple[str, Any]:
 
 def decode_search(entry: Entry) -> tuple[str, Entry]:
     """The subject of a search, and its settings. Raises ValueError if the entry is invalid."""
-    return _usable(schema.Search, entry).subject, entry
+    return _usable(schema.StoredSearch, entry).subject, entry
 
 
 def decode_copy(entry: Entry) -> Entry:
@@ -486,12 +486,12 @@ def decode_conclusion(entry: Entry) -> tuple[Lane, Conclusion]:
     if "trials" not in entry and "outcomes" in entry:
         # early versions wrote the number of outcomes, repetitions included
         entry = {**entry, "trials": entry["outcomes"]}
-    lane, conclusion = _lane(entry), _usable(schema.Conclusion, entry)
+    lane, conclusion = _lane(entry), _usable(schema.StoredConclusion, entry)
     return lane, Conclusion(**{**asdict(conclusion), "reason": _reason(conclusion.reason)})
 
 
 def _lane(entry: Entry) -> Lane:
-    lane = _usable(schema.Lane, entry)
+    lane = _usable(schema.StoredLane, entry)
     return Lane(lane.subject, lane.kind)
 
 
@@ -505,7 +505,7 @@ def _usable(kind: type[T], entry: Entry) -> T:
 def decode_goal(models: Any) -> Goal | None:
     """The goal of a search; None if it is missing, or if this version does not know it."""
     try:
-        goals = checked(list[schema.ModelGoal], models)
+        goals = checked(list[schema.StoredModelGoal], models)
     except Malformed:
         return None
     tags = {each.tag for goal in goals for each in goal.objectives}
@@ -517,7 +517,7 @@ def decode_goal(models: Any) -> Goal | None:
     return Goal(models=tuple(map(_model_goal, goals)))
 
 
-def _model_goal(goal: schema.ModelGoal) -> ModelGoal:
+def _model_goal(goal: schema.StoredModelGoal) -> ModelGoal:
     return ModelGoal(
         objectives=tuple([Objective(**asdict(each)) for each in goal.objectives]),
         constraints=tuple([Constraint(**asdict(each)) for each in goal.constraints]),

@@ -85,7 +85,7 @@ def _cores_in(host: Mapping[str, str]) -> int | None:
 
 def decode_header(entry: Entry) -> Header:
     """The header of an entry. Raises ValueError if the entry is invalid."""
-    header = checked(schema.Header, entry)
+    header = checked(schema.StoredHeader, entry)
     return Header(
         uuid=header.uuid,
         parent=header.parent,

@@ -77,20 +77,20 @@ Values = dict[str, Number]
 # -- definitions, which outcomes refer to ----------------------------------------------------------
 
 
-class Part(Struct, gc=False):
+class StoredPart(Struct, gc=False):
     """An entry, or a part of one; no part refers to another that contains it."""
 
 
-class Device(Part):
+class StoredDevice(StoredPart):
     uuid: str
     name: str
     memory: Amount
 
 
-class Machine(Part):
+class StoredMachine(StoredPart):
     id: Name
     host: str = ""
-    devices: list[Device] = []
+    devices: list[StoredDevice] = []
     driver: str = ""
     processor: str = ""
     cores: Count | UnsetType = UNSET
@@ -98,11 +98,11 @@ class Machine(Part):
     threads: str = ""
 
 
-class Container(Part):
+class Container(StoredPart):
     environment: list[str] = []
 
 
-class Setup(Part):
+class Setup(StoredPart):
     id: Name
     launch: str
     version: str
@@ -116,7 +116,7 @@ class Setup(Part):
     machine: Reference | UnsetType = UNSET  # since format 4
 
 
-class Traffic(Part):
+class StoredTraffic(StoredPart):
     arrivals: Arrivals
     seed: Count
     cv: Amount = 1.0
@@ -129,16 +129,16 @@ class Traffic(Part):
     log: str = ""
 
 
-class Generator(Part):
+class StoredGenerator(StoredPart):
     flags: Flags
     inputs: str
-    traffic: Traffic | UnsetType = UNSET
+    traffic: StoredTraffic | UnsetType = UNSET
     times_tokens: bool = False
     genai_perf: Flags = {}
     base: str = ""
 
 
-class Variant(Part):
+class Variant(StoredPart):
     id: Name
     model: Name
     name: Name
@@ -147,14 +147,14 @@ class Variant(Part):
     composing: list[tuple[Name, Name]]
 
 
-class Definition(Part):
+class Definition(StoredPart):
     id: Name
 
 
 # -- outcomes --------------------------------------------------------------------------------------
 
 
-class Workload(Part):
+class StoredWorkload(StoredPart):
     variant: Reference
     name: Reference
     kind: LoadKind
@@ -163,7 +163,7 @@ class Workload(Part):
     generator: Reference | UnsetType = UNSET  # in format 1, its fields are in the workload
 
 
-class Model(Part):
+class Model(StoredPart):
     values: Values
     requests: Count | None
     windows: list[Amount]
@@ -175,21 +175,21 @@ class Model(Part):
     evidence: Values = {}
 
 
-class Requests(Part):
+class StoredRequests(StoredPart):
     answered: Count
     failed: Count
     hits: Count
     misses: Count
 
 
-class Statistics(Part):
+class Statistics(StoredPart):
     inferences: Count
     executions: Count
     batches: list[tuple[Count, Count, Amount]]
-    requests: Requests | UnsetType = UNSET
+    requests: StoredRequests | UnsetType = UNSET
 
 
-class Resources(Part):
+class StoredResources(StoredPart):
     seconds: Seconds
     server_cpu_s: Seconds
     client_cpu_s: Seconds
@@ -198,30 +198,30 @@ class Resources(Part):
     other_cpu_s: Seconds | None = None
 
 
-class Outcome(Part, kw_only=True):
+class Outcome(StoredPart, kw_only=True):
     """The fields of measurements and failures."""
 
     key: Name
     node: Node = ""
     setup: Reference
-    workloads: list[Workload]
+    workloads: list[StoredWorkload]
     repetition: Count = 0
     commands: list[str]
     started: Seconds
     duration_s: Seconds
 
 
-class Measurement(Outcome, kw_only=True, tag_field="entry", tag="measurement"):
+class StoredMeasurement(Outcome, kw_only=True, tag_field="entry", tag="measurement"):
     models: list[Model]
     gpus: dict[str, Values] = {}
     host: Values = {}
     statistics: dict[str, Statistics] = {}
     notices: list[tuple[NoticeKind, str]] = []
     loading_s: Seconds = 0.0
-    resources: Resources | UnsetType = UNSET
+    resources: StoredResources | UnsetType = UNSET
 
 
-class Failure(Outcome, kw_only=True, tag_field="entry", tag="failure"):
+class StoredFailure(Outcome, kw_only=True, tag_field="entry", tag="failure"):
     reason: str
     message: str
     log: list[str]
@@ -231,35 +231,35 @@ class Failure(Outcome, kw_only=True, tag_field="entry", tag="failure"):
 # -- entries of which a file has few ---------------------------------------------------------------
 
 
-class Header(Part):
+class StoredHeader(StoredPart):
     format: Positive | UnsetType = UNSET
     uuid: str = ""
     parent: str = ""
     index: Count | None = None
     time: str = ""
     tool: str = ""
-    devices: list[Device] = []
+    devices: list[StoredDevice] = []
     host: dict[str, str] = {}
     cores: Count | None = None
     nodes: dict[Node, Count] = {}
     lost: dict[Node, Count] = {}
 
 
-class Lane(Part):
+class StoredLane(StoredPart):
     subject: str
     kind: Name = WITHOUT_GPU
 
 
-class ServerOnly(Part):
+class ServerOnly(StoredPart):
     gpus: dict[str, Values]
 
 
-class Metadata(Part):
+class Metadata(StoredPart):
     key: str
     value: Any
 
 
-class Search(Part):
+class StoredSearch(StoredPart):
     subject: str
     mode: str = field(default="", name=MODE)
     bases: list[str] = field(default_factory=list, name=BASES)
@@ -267,16 +267,16 @@ class Search(Part):
     refused: list[str] = field(default_factory=list, name=REFUSED_VARIANTS)
 
 
-class Copy(Part):
+class Copy(StoredPart):
     lines: str
     like: str = ""
 
 
-class Contents(Part):
+class Contents(StoredPart):
     outcomes: str
 
 
-class Asked(Part):
+class StoredAsked(StoredPart):
     number: Count
     key: str
     after: list[str]
@@ -285,7 +285,7 @@ class Asked(Part):
 Shift = tuple[Number, Amount]
 
 
-class SharedHost(Part):
+class StoredSharedHost(StoredPart):
     host: Name
     slots: Positive
     model: str
@@ -295,7 +295,7 @@ class SharedHost(Part):
     started: Seconds
 
 
-class StoredProof(Part):
+class StoredProof(StoredPart):
     kind: str
     verdict: str
     sentence: str
@@ -308,7 +308,7 @@ class StoredProof(Part):
     trial: str
 
 
-class Conclusion(Part):
+class StoredConclusion(StoredPart):
     recommended: str
     goal: str
     feasible: bool
@@ -323,20 +323,20 @@ class Conclusion(Part):
     noise_percent: Amount = 0.0
 
 
-class Objective(Part):
+class StoredObjective(StoredPart):
     tag: str
     weight: Amount
 
 
-class Constraint(Part):
+class StoredConstraint(StoredPart):
     tag: str
     minimum: Amount | None
     maximum: Amount | None
 
 
-class ModelGoal(Part):
-    objectives: list[Objective]
-    constraints: list[Constraint]
+class StoredModelGoal(StoredPart):
+    objectives: list[StoredObjective]
+    constraints: list[StoredConstraint]
     weighting: Amount
 
 
