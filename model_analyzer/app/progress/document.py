@@ -17,20 +17,19 @@ from model_analyzer.app.progress.events import (
     PhaseStarted,
     RunStarted,
     StillMeasuring,
-    TrialFailed,
-    TrialFinished,
+    TrialEnded,
     TrialLost,
     TrialStarted,
 )
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.loads import load_words
-from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.models import ModelVariant, thaw
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.reports.document import verdicts
@@ -51,6 +50,8 @@ _OF_THE_MODEL = ("name", "platform", "backend", "input", "output", "default_mode
 def document_of(event: Event) -> Mapping[str, Any]:
     """The event, with the names and units of docs/progress.md."""
     named = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+    if isinstance(event, TrialEnded):
+        named = f"trial_{'failed' if isinstance(event.outcome, Failure) else 'finished'}"
     about: dict[str, Any] = {
         "event": _NAMES.get(type(event), named),
         "elapsed_s": event.elapsed_s,
@@ -69,22 +70,8 @@ def document_of(event: Event) -> Mapping[str, Any]:
                 "given_up_after_s": event.limit_s,
             }
             return {**about, **_slot(event.slot), **_trial(event.trial), **lasting}
-        case TrialFinished():
-            outcome = _outcome(event.measurement, event.resumed)
-            measured = _measured(event.trial, event.measurement, event.goal)
-            notices = [*event.measurement.remarks]
-            return {**about, **_place(event), **outcome, **measured, "notices": notices}
-        case TrialFailed():
-            failure = event.failure
-            return {
-                **about,
-                **_place(event),
-                **_outcome(failure, event.resumed),
-                **_trial(event.trial),
-                "reason": failure.reason.name.lower(),
-                "message": failure.message,
-                "hint": failure.hint or None,
-            }
+        case TrialEnded():
+            return {**about, **_place(event), **_ended(event)}
         case TrialLost():
             lost = {"slot": event.slot, "reason": event.reason}
             return {**about, **_trial(event.trial), **lost}
@@ -126,7 +113,26 @@ def document_of(event: Event) -> Mapping[str, Any]:
     return {**about, **rest}
 
 
-def _place(event: TrialStarted | TrialFinished | TrialFailed) -> Mapping[str, Any]:
+def _ended(event: TrialEnded) -> Mapping[str, Any]:
+    outcome = event.outcome
+    times = {
+        "known": event.resumed,
+        "started": outcome.started,
+        "duration_s": round(outcome.duration_s, 3),
+    }
+    if isinstance(outcome, Failure):
+        return {
+            **times,
+            **_trial(event.trial),
+            "reason": outcome.reason.name.lower(),
+            "message": outcome.message,
+            "hint": outcome.hint or None,
+        }
+    measured = _measured(event.trial, outcome, event.goal)
+    return {**times, **measured, "notices": [*outcome.remarks]}
+
+
+def _place(event: TrialStarted | TrialEnded) -> Mapping[str, Any]:
     return {
         "time_left_s": event.time_left_s,
         "number": event.number,
@@ -148,10 +154,6 @@ def _expected(outlook: Outlook | None) -> Mapping[str, Any]:
         "chance_of_better": round(outlook.chance, 3),
         "better_by_percent": round(100 * outlook.margin, 3),
     }
-
-
-def _outcome(outcome: Outcome, known: bool) -> Mapping[str, Any]:
-    return {"known": known, "started": outcome.started, "duration_s": round(outcome.duration_s, 3)}
 
 
 def _trial(trial: Trial) -> Mapping[str, Any]:

@@ -14,8 +14,8 @@ from typing import Protocol
 
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.noise import Interval
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain
@@ -96,8 +96,8 @@ class StillMeasuring:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialFinished:
-    """A trial has a measurement: from this run, or `resumed` from an earlier one. `goal` is that of
+class TrialEnded:
+    """A trial has an outcome: from this run, or `resumed` from an earlier one. `goal` is that of
     its models.
     """
 
@@ -107,21 +107,7 @@ class TrialFinished:
     number: int
     expected_trials: int
     goal: Goal
-    measurement: Measurement
-    resumed: bool
-    slot: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialFailed:
-    """A trial failed: in this run, or `resumed` from an earlier one."""
-
-    elapsed_s: float
-    time_left_s: float | None
-    trial: Trial
-    number: int
-    expected_trials: int
-    failure: Failure
+    outcome: Outcome
     resumed: bool
     slot: str = ""
 
@@ -212,8 +198,7 @@ Event = (
     | ModelStarted
     | TrialStarted
     | StillMeasuring
-    | TrialFinished
-    | TrialFailed
+    | TrialEnded
     | TrialLost
     | BestChanged
     | ModelFinished

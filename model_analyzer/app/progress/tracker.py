@@ -21,8 +21,7 @@ from model_analyzer.app.progress.events import (
     RunStarted,
     Sink,
     StillMeasuring,
-    TrialFailed,
-    TrialFinished,
+    TrialEnded,
     TrialLost,
     TrialStarted,
 )
@@ -272,44 +271,24 @@ class Tracker:
             self._is_replaying = True  # one estimate is enough, after the replay
         elif self._count % max(self._count // _ESTIMATES, 1) == 0:
             self._expected.update(self._elapsed_s)
+        best_so_far = self._best[kind]
         if isinstance(outcome, Failure):
-            self._failed(trial, outcome, slot)
+            self._failures += 1
+            leader = None
+            if not resumed:
+                _log_failure(outcome)
         else:
-            self._measured(trial, outcome, slot)
-
-    def _failed(self, trial: Trial, failure: Failure, slot: Slot | None) -> None:
-        self._failures += 1
-        if slot is not None:
-            hint = f" ({failure.hint})" if failure.hint else ""
-            log.warning("%s%s", failure.message, hint)
-            for line in failure.log:
-                log.debug("    %s", line)
+            leader = best_so_far.add(trial, outcome)
         self._sink.show(
-            TrialFailed(
-                elapsed_s=self._elapsed_s,
-                time_left_s=self._expected.time_left_s(self._elapsed_s),
-                trial=trial,
-                number=self._count,
-                expected_trials=max(self._expected.trials, self._count),
-                failure=failure,
-                resumed=slot is None,
-                slot=self._name_of(slot),
-            )
-        )
-
-    def _measured(self, trial: Trial, outcome: Measurement, slot: Slot | None) -> None:
-        best_so_far = self._best[trial.setup.kind]
-        leader = best_so_far.add(trial, outcome)
-        self._sink.show(
-            TrialFinished(
+            TrialEnded(
                 elapsed_s=self._elapsed_s,
                 time_left_s=self._expected.time_left_s(self._elapsed_s),
                 trial=trial,
                 number=self._count,
                 expected_trials=max(self._expected.trials, self._count),
                 goal=best_so_far.goal,
-                measurement=outcome,
-                resumed=slot is None,
+                outcome=outcome,
+                resumed=resumed,
                 slot=self._name_of(slot),
             )
         )
@@ -325,7 +304,7 @@ class Tracker:
                     gain=best_so_far.gain(best),
                     outlook=best_so_far.outlook,
                     intervals=best_so_far.intervals(best),
-                    kind=trial.setup.kind if len(self._best) > 1 else "",
+                    kind=kind if len(self._best) > 1 else "",
                 )
             )
 
@@ -340,6 +319,13 @@ class Tracker:
     @property
     def _elapsed_s(self) -> float:
         return round(self._clock() - self._began, 3)
+
+
+def _log_failure(failure: Failure) -> None:
+    hint = f" ({failure.hint})" if failure.hint else ""
+    log.warning("%s%s", failure.message, hint)
+    for line in failure.log:
+        log.debug("    %s", line)
 
 
 class _Rest:

@@ -18,8 +18,7 @@ from model_analyzer.app.progress.events import (
     PhaseStarted,
     RunStarted,
     StillMeasuring,
-    TrialFailed,
-    TrialFinished,
+    TrialEnded,
     TrialLost,
     TrialStarted,
 )
@@ -36,7 +35,7 @@ from model_analyzer.domain.loads import load_text, load_words, trial_words, unde
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.domain.words import capitalized
 from model_analyzer.reports.evidence import gain_text
 
@@ -90,7 +89,7 @@ class Screen:
     overdue: Mapping[str, StillMeasuring] = field(default_factory=dict)  # by slot
     best: Mapping[str, BestChanged] = field(default_factory=dict)  # by kind, "" if there is one
     # values: they are drawn by another thread
-    outcomes: tuple[TrialFinished | TrialFailed, ...] = ()
+    outcomes: tuple[TrialEnded, ...] = ()
     series: tuple[tuple[str, float | None], ...] = ()  # load and value
     dots: tuple[Dot, ...] = ()
     outlook: Outlook | None = None
@@ -117,23 +116,24 @@ class Screen:
                 self._expect(event)
             case StillMeasuring():
                 self.overdue = {**self.overdue, event.slot: event}
-            case TrialFinished() | TrialFailed():
+            case TrialEnded():
                 self._ended(event)
             case TrialLost():
                 self._leave(event.slot, event.elapsed_s)
             case BestChanged():
                 self.best = {**self.best, event.kind: event}
 
-    def _ended(self, event: TrialFinished | TrialFailed) -> None:
+    def _ended(self, event: TrialEnded) -> None:
         if not event.resumed:
             self._leave(event.slot, event.elapsed_s)
         self.outcomes = (*self.outcomes, event)[-_MORE_OUTCOMES:]
         self.number, self.expected = event.number, event.expected_trials
-        value = None
-        if isinstance(event, TrialFinished) and self.tags:
-            value = event.measurement.value(self.tags[0])
+        value = dot = None
+        if isinstance(event.outcome, Measurement):
+            value = event.outcome.value(self.tags[0]) if self.tags else None
+            dot = self.dot(event.outcome)
         self.series = (*self.series, (load_words(event.trial), value))[-_VALUES:]
-        if isinstance(event, TrialFinished) and (dot := self.dot(event.measurement)) is not None:
+        if dot is not None:
             self.dots = (*self.dots, dot)[-_VALUES:]
         self._expect(event)
 
@@ -143,7 +143,7 @@ class Screen:
         self.busy_s += 0.0 if started is None else elapsed_s - started.elapsed_s
         self.under_way = left
 
-    def _expect(self, event: ModelStarted | TrialStarted | TrialFinished | TrialFailed) -> None:
+    def _expect(self, event: ModelStarted | TrialStarted | TrialEnded) -> None:
         if event.time_left_s is not None:
             self.end_s = event.elapsed_s + event.time_left_s
 
@@ -385,22 +385,23 @@ class _Drawing:
                 text.append(_block(value, max(measured)), style="cyan")
         yield _labelled("trend", text.append(told, style="dim"))
 
-    def _ended_lines(self, events: Sequence[TrialFinished | TrialFailed]) -> Iterator[Text]:
+    def _ended_lines(self, events: Sequence[TrialEnded]) -> Iterator[Text]:
         values = [
-            values_text(event.measurement, self._run.tags[:2])
-            if isinstance(event, TrialFinished)
+            values_text(event.outcome, self._run.tags[:2])
+            if isinstance(event.outcome, Measurement)
             else ""
             for event in events
         ]
         column = max(map(cell_len, values), default=0)
         for event, text in zip(events, values, strict=True):
             place = f"{event.number:>3}  "
-            if isinstance(event, TrialFailed):
-                yield Text.assemble(("✗", "red"), (place, "dim"), (event.failure.message, "red"))
+            outcome = event.outcome
+            if isinstance(outcome, Failure):
+                yield Text.assemble(("✗", "red"), (place, "dim"), (outcome.message, "red"))
                 continue
             resumed = " (resumed)" if event.resumed else ""
-            doubtful = " (doubtful)" if event.measurement.doubts else ""
-            passes = self._run.passes(event.measurement)
+            doubtful = " (doubtful)" if outcome.doubts else ""
+            passes = self._run.passes(outcome)
             noted = f"{resumed}{doubtful}"
             room = self._width - column - len(place) - len(noted) - 3
             yield Text.assemble(

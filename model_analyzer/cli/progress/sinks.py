@@ -22,17 +22,17 @@ from model_analyzer.app.progress.events import (
     Phase,
     PhaseStarted,
     StillMeasuring,
-    TrialFailed,
-    TrialFinished,
+    TrialEnded,
     TrialStarted,
 )
 from model_analyzer.cli.progress.screen import Screen
 from model_analyzer.cli.progress.values import duration, expectation_text, values_text
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.loads import trial_words
+from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.numbers import percent_text
 from model_analyzer.domain.printable import one_line
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Failure
 
 log = logging.getLogger(__name__)
 
@@ -77,11 +77,11 @@ class Lines:
                     duration(event.for_s),
                     expectation_text(event),
                 )
-            case TrialFinished():
-                self._finished(event)
-            case TrialFailed(resumed=True):
-                # it failed in an earlier run, or as its variant did under another load
-                log.info("Skipping profile of %s: %s", event.trial, event.failure.message)
+            case TrialEnded(outcome=Failure(message=message)):
+                if event.resumed:  # in an earlier run, or as its variant did under another load
+                    log.info("Skipping profile of %s: %s", event.trial, message)
+            case TrialEnded(outcome=Measurement() as measurement):
+                self._measured(event, measurement)
             case BestChanged():
                 self._best[event.kind] = _best_text(event, self._tags)
 
@@ -91,13 +91,16 @@ class Lines:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _finished(self, event: TrialFinished) -> None:
+    def _measured(self, event: TrialEnded, measurement: Measurement) -> None:
         if event.resumed:
-            _skipped(event.trial)
+            # scripts look for this line
+            log.info(
+                "Existing measurement found for run config. Skipping profile of %s", event.trial
+            )
             return
-        for doubt in event.measurement.doubts:
+        for doubt in measurement.doubts:
             log.warning(doubt.sentence)
-        values = values_text(event.measurement, self._tags, separator=", ")
+        values = values_text(measurement, self._tags, separator=", ")
         kind = event.trial.setup.kind
         own = self._best.get(kind) or self._best.get("")
         place = f" {place_text(kind)}" if kind in self._best else ""
@@ -111,11 +114,6 @@ class Lines:
             best,
             left,
         )
-
-
-def _skipped(trial: Trial) -> None:
-    # scripts look for this line
-    log.info("Existing measurement found for run config. Skipping profile of %s", trial)
 
 
 def _best_text(event: BestChanged, tags: Sequence[str]) -> str:

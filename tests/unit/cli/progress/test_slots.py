@@ -17,7 +17,7 @@ from model_analyzer.app.progress.events import (
     ModelFinished,
     ModelStarted,
     Silence,
-    TrialFinished,
+    TrialEnded,
     TrialLost,
     TrialStarted,
 )
@@ -73,7 +73,7 @@ def test_events_name_their_slot() -> None:
     started = [event for event in kept.events if isinstance(event, TrialStarted)]
     assert [event.slot for event in started[:3]] == ["slot 1", "slot 2", "slot 3"]
     assert [event.number for event in started[:3]] == [1, 2, 3]
-    finished = [event for event in kept.events if isinstance(event, TrialFinished)]
+    finished = [event for event in kept.events if isinstance(event, TrialEnded)]
     assert all(event.slot for event in finished)
 
 
@@ -119,7 +119,7 @@ def test_each_kind_has_its_best_and_the_model_has_all_trials() -> None:
 
     (started,) = [event for event in kept.events if isinstance(event, ModelStarted)]
     assert started.kinds == (H100, L4)
-    finished = [event for event in kept.events if isinstance(event, TrialFinished)]
+    finished = [event for event in kept.events if isinstance(event, TrialEnded)]
     assert [event.number for event in finished] == [*range(1, len(finished) + 1)]
     best = [event for event in kept.events if isinstance(event, BestChanged)]
     assert {event.kind for event in best} == {H100, L4}
@@ -135,7 +135,7 @@ def test_the_slowest_kind_decides_about_the_time_left() -> None:
     halfway = [
         event
         for event in kept.events
-        if isinstance(event, TrialFinished) and 0.3 < event.elapsed_s / seconds < 0.6
+        if isinstance(event, TrialEnded) and 0.3 < event.elapsed_s / seconds < 0.6
     ]
     assert halfway
     for event in halfway:
