@@ -115,7 +115,7 @@ ADDRESSES = {
     "subprocess": {"runner/process.py", "reports/renderer.py"},
     "threading": {
         "runner/monitors/sampler.py",
-        "runner/server/load_watch.py",
+        "runner/server/triton.py",
         "features/cluster/slot_worker.py",
         "runner/executors/slot_threads.py",
         "state/lock.py",

@@ -26,8 +26,9 @@ from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import CONFIG, link_tree
 from model_analyzer.runner.model_config import completed, to_text
 from model_analyzer.runner.repository import ModelRepository
+from model_analyzer.runner.server.life import Launcher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.writing import replace_file
 
 log = logging.getLogger(__name__)

@@ -28,8 +28,8 @@ from model_analyzer.runner.repository import stage
 from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.endpoints import remote_endpoints
-from model_analyzer.runner.server.triton import Launcher, TritonServer
-from model_analyzer.runner.server.unloading import acts_when_unloaded
+from model_analyzer.runner.server.life import Launcher, acts_when_unloaded
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.versions import described, named, refusal
 from model_analyzer.search.plan import Subject
 

@@ -84,10 +84,11 @@ from model_analyzer.runner.output_directory import prepare_output
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
+from model_analyzer.runner.server.life import Launcher
 from model_analyzer.runner.server.local import LocalLauncher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
-from model_analyzer.runner.server.triton import Launcher, TritonServer
+from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
 from model_analyzer.search.instance_groups import groups_with

@@ -1,18 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Triton server that serves variants: one server for the whole run loads and unloads variants.
-
-A launcher starts the server (a process, a container) or connects to a remote one.
-"""
+"""A Triton server that serves variants: one server for the whole run loads and unloads variants."""
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol as Interface
-
-import psutil
 
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, is_cached, without_cache
 from model_analyzer.domain.protocols import Route
@@ -23,20 +18,13 @@ from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
 from model_analyzer.runner.client.openai import openai_route
 from model_analyzer.runner.client.tls import wants_grpc_tls
-from model_analyzer.runner.process import describe_status
-from model_analyzer.runner.server.endpoints import Endpoints
-from model_analyzer.runner.server.load_watch import LoadWatch
+from model_analyzer.runner.server.life import Launcher, ServerLife, same_launch
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, ServerLog, hint
-from model_analyzer.runner.server.unloading import acts_at_end
-from model_analyzer.runner.stubs import stubs_among
+from model_analyzer.runner.stubs import ProcessState, read_state, stubs_among
 from model_analyzer.runner.timings import DEFAULT, Timings
 
 log = logging.getLogger(__name__)
 
-_LOOK_S = 0.01
-_ASK_AGAIN_S = 0.2
-_UNLOADING_S = 0.05
-_PORT_TRIES = 5
 _ANSWER_S = 60.0
 _MOST_WARM_UPS = 32
 _TAG = "model_analyzer_variant"
@@ -44,74 +32,17 @@ _TAG = "model_analyzer_variant"
 # The server's error if the process of a Python model has ended.
 _STUB_ENDED = "is not healthy"
 
-
-class Running(Interface):
-    """A started server: a process, a container or a remote server."""
-
-    @property
-    def is_running(self) -> bool: ...
-
-    def wait(self, timeout_s: float) -> int | None:
-        """The exit status, or None if it still runs after `timeout_s` seconds."""
-
-    def terminate(self) -> None:
-        """Asks it to end, without waiting."""
-
-    def stop(self, grace_s: float) -> int | None:
-        """Asks it to end, and kills it after `grace_s` seconds if it still runs."""
-
-    def kill(self) -> None:
-        """Ends it at once. Killing twice is fine."""
-
-    def tree(self) -> Sequence[psutil.Process]:
-        """Its visible processes."""
+_LOOK_S = 1.0
+# The time that a stub may wait for its server: if it failed, other instances may still start.
+_COLLECTED_S = 10.0
 
 
-class Launcher(Interface):
-    """Starts servers, or connects to a remote one."""
-
-    @property
-    def description(self) -> str:
-        """The server, for messages."""
-
-    @property
-    def advice(self) -> str:
-        """What to do if the server does not start, for messages."""
-
-    def program_identity(self, setup: ServerSetup) -> str:
-        """A text that changes with the server or a backend that it would use; "" if unknown."""
-
-    @property
-    def ends_servers(self) -> bool:
-        """Whether its servers end with the run; others are restored by closing the connection."""
-
-    @property
-    def ports_are_chosen(self) -> bool:
-        """Whether we choose at least one port, so that a retry can use a different one."""
-
-    def endpoints(self) -> Endpoints:
-        """The addresses for the next server. Raises ServerError if a given port is in use."""
-
-    def start(self, endpoints: Endpoints, setup: ServerSetup, log: ServerLog) -> Running:
-        """Starts a server that listens there and writes its log; it may not be ready yet."""
-
-    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
-        """A connection over the protocol of the settings; None until the server listens.
-
-        Closing it restores a remote server.
-        """
-
-
-class TritonServer:
-    """Starts one server at a time, loads variants, and stops the server.
+class TritonServer(ServerLife):
+    """Loads variants into its server.
 
     With `settles`, a change of variant ends only when the processes of the old variant have ended,
     which memory metrics need. With `renews`, a server that has run a model in its own process is
-    not used for a different variant: such backends keep GPU memory after unloading. `acts` says of
-    a model whether it may do something when it is unloaded.
-
-    A context manager: leaving it kills the server if it still runs. For an orderly end, call
-    `begin_stop` and `stop` before, with other work in between.
+    not used for a different variant: such backends keep GPU memory after unloading.
     """
 
     def __init__(
@@ -125,33 +56,9 @@ class TritonServer:
         acts: Callable[[str], bool] = lambda _: True,
         timings: Timings = DEFAULT,
     ) -> None:
-        self._launcher = launcher
-        self._settings = settings
+        super().__init__(launcher, settings, log, acts=acts, timings=timings)
         self._settles = settles
         self._renews = renews
-        self._acts = acts
-        self._timings = timings
-        self._log = log
-        self._setup = ServerSetup()
-        self._process: Running | None = None
-        self._client: ServerClient | None = None
-        self._endpoints: Endpoints | None = None
-        self._loaded: dict[str, str] = {}
-        self._unloading: Sequence[str] = ()
-        self._is_used = False
-        self._is_begun = False
-
-    def __enter__(self) -> TritonServer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.discard()
-
-    # -- the interface for the runner ----------------------------------------------------------
-
-    @property
-    def description(self) -> str:
-        return self._launcher.description
 
     def version(self, setup: ServerSetup) -> str:
         """Starts the server for `setup`, unless it runs, and returns its version."""
@@ -159,26 +66,6 @@ class TritonServer:
             return self.client(setup).version()
         except ServerCallError as error:
             raise ServerError(f"{self._launcher.description} does not answer: {error}") from error
-
-    def client(self, setup: ServerSetup) -> ServerClient:
-        """The connection to the server, which is started for `setup` unless it runs."""
-        if self._client is None or not self.is_alive:
-            self._start(setup)
-        assert self._client is not None
-        self._setup = setup  # the same launch; it may now include the GPUs
-        return self._client
-
-    def begin(self, setup: ServerSetup) -> None:
-        """Starts a server for `setup`, without waiting until it is ready, as `client` does.
-
-        Raises ServerError if it cannot be started at all.
-        """
-        self.discard()
-        self._setup = setup
-        self._endpoints = self._launcher.endpoints()
-        self._log.mark()
-        self._process = self._launcher.start(self._endpoints, setup, self._log)
-        self._is_begun = True
 
     def configuration(self, model: str, setup: ServerSetup) -> ModelConfig:
         """The configuration in the repository, completed by the server if `setup` allows it.
@@ -209,50 +96,6 @@ class TritonServer:
             self.discard()
             failure = self._load(wanted, setup)
         return failure
-
-    def discard(self) -> None:
-        """Kills the server, because its state is unknown or there is no time."""
-        self._close_client()
-        if self._process is not None:
-            self._process.kill()
-            self._process = None
-            if self._log.exists:
-                log.debug("Stopped Triton Server.")
-        self._loaded.clear()
-        self._unloading = ()
-        self._is_used = self._is_begun = False
-
-    def begin_stop(self) -> None:
-        """Lets the server unload its models, without waiting for it.
-
-        A server that is asked to end while it has models looks only once a second whether they are
-        gone.
-        """
-        if self._client is None or self._unloading or not self.is_alive:
-            return
-        if not self._launcher.ends_servers:
-            self._close_client()
-        elif self._acts_at_end() or any(map(self._acts, self._loaded)):
-            self._unload(self._client)
-
-    def stop(self) -> None:
-        """Ends the server, and lets it and its models do what they do at their end: it is killed at
-        once if they do nothing, or if that takes too long.
-        """
-        self.begin_stop()
-        deadline = time.monotonic() + self._timings.grace_s
-        while self._is_unloading() and self._process is not None:
-            if self._process.wait(_UNLOADING_S) is not None or time.monotonic() > deadline:
-                self.discard()
-                return
-        self._close_client()
-        if self._process is not None and self._acts_at_end():
-            self._process.stop(self._timings.grace_s)
-        self.discard()
-
-    @property
-    def is_alive(self) -> bool:
-        return self._process is not None and self._process.is_running
 
     def route(self, variant: ModelVariant, protocol: Protocol) -> Route:
         """The route: address and protocol, the same for all variants."""
@@ -293,20 +136,14 @@ class TritonServer:
             lines = self._log.tail()
             raise ServerError(f"the server died while idle: {lines[-1] if lines else 'no reason'}")
 
-    def processes(self) -> Sequence[psutil.Process]:
-        """The server with the processes of its models."""
-        return self._process.tree() if self._process is not None else []
-
     def stubs(self) -> Sequence[int]:
         """The process numbers of the server's stubs, which run Python models."""
         return [stub.pid for stub in stubs_among(self.processes())]
 
-    # -- starting and stopping ------------------------------------------------------------------
-
     def _must_restart(self, wanted: Mapping[str, ModelVariant], setup: ServerSetup) -> bool:
         if self._process is None:
             return False
-        if not self._process.is_running or not _same_launch(self._setup, setup):
+        if not self._process.is_running or not same_launch(self._setup, setup):
             return True
         if self._settings.restart is ServerRestart.NEVER:
             return False
@@ -317,80 +154,6 @@ class TritonServer:
         # all variants of a model share the response cache, which unloading does not empty
         keeps_cache = not setup.uncached and any(is_cached(v.config) for v in wanted.values())
         return changed and bool(self._loaded) and (is_due or keeps_cache)
-
-    def _start(self, setup: ServerSetup) -> None:
-        for attempt in range(1, _PORT_TRIES + 1):
-            if not self._has_begun(setup):
-                self.begin(setup)
-            reason = self._wait_until_ready(setup)
-            if not reason:
-                return
-            may_retry = "already in use" in reason and self._launcher.ports_are_chosen
-            self.discard()
-            if not may_retry or attempt == _PORT_TRIES:
-                raise ServerError(
-                    f"{self._launcher.description} {reason} ({self._launcher.advice})"
-                )
-
-    def _has_begun(self, setup: ServerSetup) -> bool:
-        """Whether `begin` has started a server for this launch, which nobody has waited for yet."""
-        return self._is_begun and _same_launch(self._setup, setup)
-
-    def _wait_until_ready(self, setup: ServerSetup) -> str:
-        """Waits until the server is ready; returns "", or why it is not ready."""
-        assert self._process is not None, "begin starts it"
-        assert self._endpoints is not None, "begin chooses them"
-        self._is_begun = False
-        deadline = time.monotonic() + self._settings.ready_timeout_s
-        refusal = ""
-        while True:
-            self._client = self._client or self._launcher.connect(self._endpoints, setup)
-            if self._client is not None:
-                try:
-                    self._client.version()
-                except ServerCallError as error:
-                    refusal = f": {error}"
-                    if error.denied:
-                        return f"does not answer{refusal}"
-                else:
-                    return ""
-            status = self._process.wait(_ASK_AGAIN_S if self._client else _LOOK_S)
-            if status is not None:
-                lines = self._log.tail()
-                return f"did not start: {lines[-1] if lines else describe_status(status)}"
-            if time.monotonic() > deadline:
-                return (
-                    f"was not ready within {self._settings.ready_timeout_s} s"
-                    f" (raise --client-max-retries){refusal}"
-                )
-
-    def _close_client(self) -> None:
-        if self._client is not None:
-            self._client.close()
-            self._client = None
-
-    def _unload(self, client: ServerClient) -> None:
-        self._unloading = list(self._loaded)
-        self._loaded.clear()
-        try:
-            for name in reversed(self._unloading):  # an ensemble before its composing models
-                client.unload(name)
-        except ServerCallError as error:
-            log.debug("The server does not unload its models: %s", error)
-
-    def _is_unloading(self) -> bool:
-        if self._client is None or not self._unloading:
-            return False
-        try:
-            models = self._client.models()
-        except ServerCallError:
-            return False
-        return any(models.get(name) for name in self._unloading)
-
-    def _acts_at_end(self) -> bool:
-        return acts_at_end(self.processes(), self._setup)
-
-    # -- loading --------------------------------------------------------------------------------
 
     def _load(self, wanted: Mapping[str, ModelVariant], setup: ServerSetup) -> Failure | None:
         """Loads every variant that is not loaded yet. Discards the server if its state is unknown
@@ -547,6 +310,55 @@ class TritonServer:
                 return
 
 
+class LoadWatch:
+    """While entered, ends a server if one of its stubs has died: Triton would wait for it forever.
+
+    `stubs` returns the process numbers of the stubs, which start during the load; `end` ends the
+    server. Afterwards, `has_ended_it` tells whether that was necessary.
+    """
+
+    def __init__(
+        self,
+        stubs: Callable[[], Sequence[int]],
+        end: Callable[[], None],
+        *,
+        read: Callable[[int], ProcessState | None] = read_state,
+        look_s: float = _LOOK_S,
+        collected_s: float = _COLLECTED_S,
+    ) -> None:
+        self._stubs = stubs
+        self._end = end
+        self._read = read
+        self._look_s = look_s
+        self._collected_s = collected_s
+        self._is_loaded = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self.has_ended_it = False
+
+    def __enter__(self) -> LoadWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_loaded.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        first_seen: dict[tuple[int, int], float] = {}
+        while not self._is_loaded.wait(self._look_s):
+            time_s = time.monotonic()
+            zombies = [
+                (pid, state.started)
+                for pid in self._stubs()
+                if (state := self._read(pid)) is not None and state.is_zombie
+            ]
+            first_seen = {stub: first_seen.get(stub, time_s) for stub in zombies}
+            if any(time_s - seen > self._collected_s for seen in first_seen.values()):
+                self.has_ended_it = True
+                self._end()
+                return
+
+
 def _is_worth_another_server(failure: Failure, *, was_fresh: bool) -> bool:
     """Whether to repeat the load on a new server: not if it hangs; the runner repeats the trial if
     the server died.
@@ -573,18 +385,6 @@ def _is_marked(config: ModelConfig, variant: ModelVariant) -> bool:
     """Whether the server's configuration of a model is that of the variant: see `_as_measured`."""
     tag: object = config.get("metric_tags", {}).get(_TAG)
     return tag == variant.name
-
-
-def _same_launch(a: ServerSetup, b: ServerSetup) -> bool:
-    """Whether a server started for one setup can also serve the other, through the same connection.
-    It also compares secrets.
-    """
-    return (a.flags, a.environment, a.container, a.access) == (
-        b.flags,
-        b.environment,
-        b.container,
-        b.access,
-    )
 
 
 def _runs_in_the_server(variant: ModelVariant) -> bool:

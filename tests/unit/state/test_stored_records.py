@@ -25,8 +25,8 @@ from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.codec import Encoder, stored
 from model_analyzer.state.format.decoder import Decoder
 from model_analyzer.state.format.lines import decode, encode
-from model_analyzer.state.packed_lines import PackedLines
 from model_analyzer.state.profile_state import ProfileState
+from model_analyzer.state.records import PackedLines
 from tests.unit.state.samples import SECRETS, rich_failure, rich_measurement, rich_trial, trial
 
 _TEXTS = st.sampled_from(["", "plain", "größe", "hf_" + "a" * 20, "password=s3cr3t", "\udcff"])
