@@ -114,8 +114,10 @@ class Share:
     seconds: float = 0.0
 
 
-class Records(Collection[TrialRecord]):
-    """Records in the order of recording; a record that replaces an older one comes last."""
+class RecordLines(Collection[TrialRecord]):
+    """The lines of records, in the order of recording; a record that replaces an older one comes
+    last.
+    """
 
     def __init__(self) -> None:
         self._decoder = Decoder()
@@ -138,7 +140,7 @@ class Records(Collection[TrialRecord]):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Records)
+            isinstance(other, RecordLines)
             and self._lines.keys() == other._lines.keys()
             and all(line == other._lines[name] for name, line in self._lines.items())
         )
@@ -146,21 +148,70 @@ class Records(Collection[TrialRecord]):
     __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
-        return f"Records({len(self)})"
+        return f"{type(self).__name__}({len(self)})"
 
     @property
     def nodes(self) -> dict[str, int]:
         """The number of outcomes of each cluster node."""
         return dict(Counter(self._nodes.values()))
 
-    def decoded(self, entry: Entry) -> TrialRecord:
-        """The record of an outcome, which is not added. Raises ValueError if it is invalid."""
-        return self._decoder.record(entry)
-
     @property
     def machines(self) -> Collection[Machine]:
         """The machines that outcomes refer to."""
         return self._decoder.machines
+
+    def items(self) -> Iterator[tuple[str, TrialRecord]]:
+        """The records with the keys of their trials."""
+        self._keep()
+        for name in self._lines:
+            yield name[0], self._record(name)
+
+    def keys(self) -> frozenset[str]:
+        """The keys of all trials."""
+        return frozenset(self._newest)
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines; definitions come before the outcomes that refer to them."""
+        return chain(self._definitions.values(), self._lines.values())
+
+    @property
+    def definitions(self) -> Collection[bytes]:
+        """The lines that outcomes refer to."""
+        return self._definitions.values()
+
+    def _keep(self) -> None:
+        """Makes the first records together, which takes less time than one by one."""
+        with without_collecting():
+            for name in self._lines:
+                if len(self._kept) == _KEPT:
+                    break
+                self._record(name)
+
+    def _place(self, name: _Name, line: bytes) -> None:
+        if name in self._lines:
+            if self._lines[name] == line:
+                return  # the same outcome from a second file
+            del self._lines[name]
+            self._kept.pop(name, None)
+            self._nodes.pop(name, None)
+        self._lines[name] = line
+        self._newest[name[0]] = name
+
+    def _record(self, name: _Name) -> TrialRecord:
+        record = self._kept.get(name)
+        if record is None:
+            record = self._decoder.record_again(self._lines[name])
+            if len(self._kept) < _KEPT:
+                self._kept[name] = record
+        return record
+
+
+class Records(RecordLines):
+    """Records by trial: what comes in is checked, and what is known already is found."""
+
+    def decoded(self, entry: Entry) -> TrialRecord:
+        """The record of an outcome, which is not added. Raises ValueError if it is invalid."""
+        return self._decoder.record(entry)
 
     def take(self, entry: Entry, line: bytes, record: TrialRecord | None = None) -> None:
         """Adds the entry of a line (with its line end): an outcome, or a definition for one.
@@ -253,12 +304,6 @@ class Records(Collection[TrialRecord]):
             or present.outcome == record.outcome
         )
 
-    def items(self) -> Iterator[tuple[str, TrialRecord]]:
-        """The records with the keys of their trials."""
-        self._keep()
-        for name in self._lines:
-            yield name[0], self._record(name)
-
     def models(self) -> Iterator[str]:
         """The names of the models of each record, as `Trial.models` has them: of many records, much
         faster than by the records.
@@ -267,10 +312,6 @@ class Records(Collection[TrialRecord]):
         for name, line in self._lines.items():
             record = self._kept.get(name)
             yield self._decoder.models(line) if record is None else record.trial.models
-
-    def keys(self) -> frozenset[str]:
-        """The keys of all trials."""
-        return frozenset(self._newest)
 
     def shares(self) -> dict[str, Share]:
         """The share of each cluster node; "" stands for outcomes without a node."""
@@ -283,15 +324,6 @@ class Records(Collection[TrialRecord]):
             share.bytes += len(line)
             share.seconds += record.outcome.duration_s
         return shares
-
-    def lines(self) -> Iterator[bytes]:
-        """All lines; definitions come before the outcomes that refer to them."""
-        return chain(self._definitions.values(), self._lines.values())
-
-    @property
-    def definitions(self) -> Collection[bytes]:
-        """The lines that outcomes refer to."""
-        return self._definitions.values()
 
     def copies(self, before: Iterable[bytes] = ()) -> Iterator[Entry]:
         """Entries to repair a damaged file: copies of the lines `before` and of definitions that
@@ -320,24 +352,6 @@ class Records(Collection[TrialRecord]):
             return False
         return True
 
-    def _keep(self) -> None:
-        """Makes the first records together, which takes less time than one by one."""
-        with without_collecting():
-            for name in self._lines:
-                if len(self._kept) == _KEPT:
-                    break
-                self._record(name)
-
-    def _place(self, name: _Name, line: bytes) -> None:
-        if name in self._lines:
-            if self._lines[name] == line:
-                return  # the same outcome from a second file
-            del self._lines[name]
-            self._kept.pop(name, None)
-            self._nodes.pop(name, None)
-        self._lines[name] = line
-        self._newest[name[0]] = name
-
     def _verify(self, name: _Name, trial: Trial) -> None:
         """Drops the unverified record of a trial that also has a verified one."""
         if trial.is_unverified:
@@ -349,14 +363,6 @@ class Records(Collection[TrialRecord]):
                 del self._newest[old[0]]
                 self._kept.pop(old, None)
                 self._nodes.pop(old, None)
-
-    def _record(self, name: _Name) -> TrialRecord:
-        record = self._kept.get(name)
-        if record is None:
-            record = self._decoder.record_again(self._lines[name])
-            if len(self._kept) < _KEPT:
-                self._kept[name] = record
-        return record
 
 
 def _is_better(late: Outcome, present: Outcome) -> bool:
