@@ -20,7 +20,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, ServerSetup, Trial
-from model_analyzer.state import packed_lines
+from model_analyzer.state import records as state_records
 from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.codec import Encoder, stored
 from model_analyzer.state.format.decoder import Decoder
@@ -149,8 +149,8 @@ def test_a_run_sees_its_outcomes_as_the_next_run_does(tmp_path: Path) -> None:
 
 @pytest.fixture(params=[0, 5, 1000], ids=["all packed", "some packed", "none packed"])
 def plain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(packed_lines, "_PLAIN", request.param)
-    monkeypatch.setattr(packed_lines, "_BLOCK", 4)
+    monkeypatch.setattr(state_records, "_PLAIN", request.param)
+    monkeypatch.setattr(state_records, "_BLOCK", 4)
     return int(request.param)
 
 
@@ -185,7 +185,7 @@ def test_a_line_can_be_replaced_and_removed() -> None:
 
 
 def test_lines_that_are_alike_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed_lines, "_PLAIN", 0)
+    monkeypatch.setattr(state_records, "_PLAIN", 0)
     lines, size = PackedLines[int](), 0
     tracemalloc.start()
     try:
