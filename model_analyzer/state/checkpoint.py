@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import chain, takewhile
 from operator import itemgetter
 from pathlib import Path
@@ -305,7 +306,6 @@ def assemble(
     for node, (_, content) in late.items():
         records.update(records.news(content.records, node))
     idle = [content.server_only for content in contents if content.server_only is not None]
-    records = _combined_records(contents)
     notes = [*_notes(contents, records)]
     return Checkpoint(
         header=_combined_header(files),
@@ -378,14 +378,18 @@ def _notes(contents: Sequence[Content], records: Records) -> Iterator[Notes]:
 
 
 def _combined_metadata(contents: Iterable[Content]) -> Mapping[str, Any]:
-    metadata: dict[str, Any] = {}
-    for content in contents:
-        for key, value in content.metadata.items():
-            metadata.pop(key, None)
-            if value is not None:
-                metadata[key] = value
-    frozen: Mapping[str, Any] = freeze(metadata)
-    return frozen
+    metadata: Mapping[str, Any] = freeze(reduce(with_values, (c.metadata for c in contents), {}))
+    return metadata
+
+
+def with_values(metadata: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata with these keys set: a value replaces a whole tree, None removes it."""
+    changed = dict(metadata)
+    for key, value in values.items():
+        changed.pop(key, None)
+        if value is not None:
+            changed[key] = value
+    return changed
 
 
 def _combined_questions(notes: Iterable[Notes]) -> Mapping[Lane, tuple[Asked, ...]]:

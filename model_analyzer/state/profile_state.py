@@ -17,7 +17,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.proofs import Proof, ProofSubject
+from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.shared_hosts import SharedHost
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import Failure, Trial, has_more_time
@@ -30,6 +30,7 @@ from model_analyzer.state.checkpoint import (
     metadata_entry,
     put_question,
     search_entry,
+    with_values,
 )
 from model_analyzer.state.contents import read_checkpoint, read_journal
 from model_analyzer.state.format.codec import (
@@ -56,25 +57,261 @@ from model_analyzer.writing import create_file
 log = logging.getLogger(__name__)
 
 
-class ProfileState:
+class StateFiles:
+    """The files that a run writes, and what they contain: the journal, and numbered checkpoints.
+
+    `on_save` gets the path of each saved checkpoint.
+    """
+
+    _content: Checkpoint  # with the records that it began with
+    _records: Records
+    _earlier: set[str]
+    _newest: Path | None
+    _encoder: Encoder
+    _pending: list[Entry]
+
+    def __init__(self, layout: Layout, on_save: Callable[[Path], None] | None) -> None:
+        """Takes the lock of the directory, which is created if needed."""
+        self._layout = layout
+        self._on_save = on_save
+        self._create_directory(is_first=True)
+        with ExitStack() as files:
+            self._lock = Lock(layout.lock())
+            files.callback(self._lock.release)
+            self._journal = Journal(layout.journal())
+            files.callback(self._journal.close)
+            self._files = files.pop_all()
+
+    @property
+    def newest(self) -> Path | None:
+        """The newest checkpoint (or the journal), or None while there is none."""
+        return self._newest
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """Everything recorded so far, as the next checkpoint would contain it."""
+        return replace(self._content, records=self._records.copy(), path=self._newest)
+
+    def _begin(self, loaded: Checkpoint) -> None:
+        self._content = _without_history(loaded)
+        self._records = loaded.records
+        self._earlier = set(loaded.records.keys())
+        self._newest = loaded.path
+        self._begin_journal()
+
+    def _begin_journal(self) -> None:
+        """The next line of the journal is a header, and refers to nothing before it."""
+        self._encoder = Encoder()
+        self._pending = []
+        self._header_is_due = True
+
+    def _change_header(self, **changes: Any) -> None:
+        header = replace(self._content.header, **changes)
+        self._content = replace(self._content, header=header)
+        self._header_is_due = True
+
+    def _note(self, entries: Sequence[Entry], **changes: Any) -> None:
+        """Stores entries, and what they change of the content."""
+        self._check_files()
+        self._append(entries)
+        self._content = replace(self._content, **changes)
+
+    def _write_checkpoint(self) -> Path:
+        self._create_directory()
+        self._include_others()
+        path = self._layout.checkpoint(self._next)
+        header = Header.next(self._content.header, self._next)
+        try:
+            create_file(path, replace(self.checkpoint, header=header).lines())
+        except FileExistsError:
+            return self._write_checkpoint()  # another run was faster
+        except OSError as error:
+            raise CheckpointError(
+                f"{path}: cannot be written: {error.strerror}; what was measured is kept in"
+                f" {self._layout.journal()}: make room and run again"
+            ) from error
+        self._journal.clear()
+        self._content = replace(self._content, header=header)
+        self._begin_journal()
+        self._unsaved = 0
+        self._next += 1
+        self._newest = path
+        self._has_saved = True
+        log.info("Saved checkpoint to %s", path)
+        if self._on_save is not None:
+            self._on_save(path)
+        return path
+
+    def _include_others(self) -> None:
+        """Includes outcomes that another run wrote here although this one holds the lock, so the
+        next checkpoint has every acknowledged outcome.
+        """
+        newer = [index for index in self._layout.indices() if index >= self._next]
+        files = [(path, read_checkpoint(path)) for path in map(self._layout.checkpoint, newer)]
+        if self._journal.fault is Fault.EXTENDED:
+            path = self._layout.journal()
+            files.append((path, read_journal(path)))
+        for _, content in files:
+            records = content.records
+            records.update(self._records)
+            self._records = records
+            metadata = {**content.metadata, **self._content.metadata}
+            self._content = replace(self._content, metadata=metadata)
+        self._next = max([self._next, *(index + 1 for index in newer)])
+
+    def _check_files(self) -> None:
+        """Detects that another program removed or changed our files. Then everything in memory is
+        written to a checkpoint, and the journal is started again.
+
+        Raises CheckpointError if another run has the directory now.
+        """
+        if self._journal.is_moved:
+            return
+        self._create_directory()
+        fault = self._journal.fault
+        try:
+            self._lock.renew(is_guarded=self._journal.is_in_place)
+        except CheckpointError as error:
+            raise CheckpointError(
+                f"{error}; everything measured so far is in {self._write_checkpoint()}"
+            ) from error
+        if fault is not None:
+            path = self._write_checkpoint()
+            log.warning(
+                "%s %s while in use: everything measured so far is in %s; continuing",
+                self._layout.journal(),
+                fault.value,
+                path,
+            )
+
+    def _append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
+        """Appends entries to the journal; returns their lines."""
+        first = self._pending
+        if self._header_is_due:
+            header = replace(
+                self._content.header.stamped(), uuid=""
+            )  # only checkpoints have a uuid
+            first = [header_entry(header), *first]
+        try:
+            lines = self._journal.append([*first, *entries])
+        except BaseException:
+            self._encoder = Encoder()  # the journal may lack what it refers to
+            raise
+        self._header_is_due = False
+        self._pending = []
+        return lines[len(first) :]
+
+    def _create_directory(self, *, is_first: bool = False) -> None:
+        """Creates the directory. If that fails the first time, the user may have named a wrong one;
+        later, the directory was removed.
+        """
+        directory = self._layout.directory
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            is_wrong = is_first and is_wrong_path(error)
+            kind = UnusableCheckpoint if is_wrong else CheckpointError
+            raise kind(
+                f"{directory}: cannot be created: {error.strerror};"
+                " choose another --checkpoint-directory"
+            ) from error
+
+    def _remove_all(self) -> None:
+        layout = self._layout
+        journals = map(layout.journal, layout.nodes())
+        for path in (*map(layout.checkpoint, layout.indices()), *journals):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise CheckpointError(f"{path}: cannot be removed: {error.strerror}") from error
+        self._journal.clear()
+
+    def _remove_leftovers(self) -> None:
+        for path in self._layout.leftovers():
+            with suppress(OSError):  # leftovers are harmless
+                path.unlink()
+
+
+class StateNotes(StateFiles):
+    """Records what is known besides outcomes."""
+
+    def describe(
+        self, *, devices: Sequence[Device], host: Mapping[str, str], cores: int | None = None
+    ) -> None:
+        """Sets where the next outcomes are measured."""
+        self._change_header(devices=tuple(devices), host=MappingProxyType(dict(host)), cores=cores)
+
+    def record_server_only(self, gpus: Mapping[str, Values]) -> None:
+        """Stores the GPU values of a server without models; replaces older ones."""
+        self._note([encode_server_only(gpus)], server_only=MappingProxyType(dict(gpus)))
+
+    def record_search(
+        self,
+        subject: str,
+        search: Mapping[str, Any],
+        goal: Goal,
+        bases: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        refused: Sequence[str] = (),
+    ) -> None:
+        """Stores the search settings (for a replay), the goal and the bases of the models (for
+        rankings), the kinds of hardware, and which variants are left out.
+        """
+        entry = search_entry(subject, search, goal, bases, kinds, refused)
+        previous = self._content.searches.get(subject, {})
+        if previous == entry:
+            return
+        searches = {**self._content.searches, subject: entry}
+        is_new = any(
+            previous.get(key) != entry.get(key) for key in (GOALS, BASES, REFUSED_VARIANTS)
+        )
+        if len(self._records) and is_new:
+            # it changes the answer, even if nothing more is measured
+            self._note([entry], searches=searches)
+        else:
+            self._pending.append(entry)  # on its own it is not worth a checkpoint
+            self._content = replace(self._content, searches=searches)
+
+    def record_conclusion(self, lane: Lane, conclusion: Conclusion) -> None:
+        """Stores the conclusion of a search; replaces an earlier one."""
+        present = self._content.conclusions
+        if present.get(lane) != conclusion:
+            entry = encode_conclusion(lane, conclusion)
+            self._note([entry], conclusions={**present, lane: conclusion})
+
+    def asked(self, lane: Lane) -> Sequence[Asked]:
+        """The questions to a search, if several trials were under way at once."""
+        return self._content.asked.get(lane, ())
+
+    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None:
+        """Stores a question; it replaces all from `number` on."""
+        questions = [*self.asked(lane)]
+        put_question(questions, number, asked)
+        entry = encode_asked(lane, number, asked)
+        self._note([entry], asked={**self._content.asked, lane: tuple(questions)})
+
+    def record_shared_host(self, shared: SharedHost) -> None:
+        """Stores the test of a host with several slots; replaces an earlier one of that host."""
+        hosts = {**self._content.shared_hosts, shared.host: shared}
+        self._note([encode_shared_host(shared)], shared_hosts=hosts)
+
+    def record_proof(self, proof: Proof) -> None:
+        """Stores a proof; replaces an earlier one about the same."""
+        proofs = {**self._content.proofs, proof.subject: proof}
+        self._note([encode_proof(proof)], proofs=proofs)
+
+    def record_metadata(self, values: Mapping[str, Any]) -> None:
+        """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
+        metadata = with_values(self._content.metadata, values)
+        entries = [metadata_entry(key, value) for key, value in values.items()]
+        self._note(entries, metadata=metadata)
+
+
+class ProfileState(StateNotes):
     """Outcomes by trial key, durable one by one.
 
     A context manager: on leaving, files are closed and the directory is free for the next run.
     """
-
-    _header: Header
-    _records: Records
-    _earlier: set[str]
-    _server_only: Mapping[str, Values]
-    _metadata: dict[str, Any]
-    _searches: dict[str, Mapping[str, Any]]
-    _conclusions: dict[Lane, Conclusion]
-    _asked: dict[Lane, list[Asked]]
-    _shared_hosts: dict[str, SharedHost]
-    _proofs: dict[ProofSubject, Proof]
-    _newest: Path | None
-    _encoder: Encoder
-    _pending: list[Entry]
 
     def __init__(
         self,
@@ -94,20 +331,15 @@ class ProfileState:
         saved checkpoint. With `announces`, the log says what the run starts from; otherwise call
         `announce` or `start_from`. Raises CheckpointError if the directory is in use or unusable.
         """
-        self._layout = Layout(directory, prefix)
+        super().__init__(Layout(directory, prefix), on_save)
         self._nodes = NodeJournals(self._layout)
         self._retry_failed = retry_failed
         self._save_every = save_every
-        self._on_save = on_save
         self._is_emptied = fresh
-        self._create_directory(is_first=True)
         with ExitStack() as files:
-            self._lock = Lock(self._layout.lock())
-            files.callback(self._lock.release)
-            self._journal = Journal(self._layout.journal())
-            files.callback(self._journal.close)
+            files.callback(self._files.close)
             self._load()
-            self._files = files.pop_all()
+            files.pop_all()
         if announces:
             self.announce()
 
@@ -153,27 +385,6 @@ class ProfileState:
             log.info("No checkpoint file found, starting a fresh run.")
 
     @property
-    def newest(self) -> Path | None:
-        """The newest checkpoint (or the journal), or None while there is none."""
-        return self._newest
-
-    @property
-    def checkpoint(self) -> Checkpoint:
-        """Everything recorded so far, as the next checkpoint would contain it."""
-        return Checkpoint(
-            header=self._header,
-            records=self._records.copy(),
-            server_only=self._server_only,
-            metadata=MappingProxyType(dict(self._metadata)),
-            searches=MappingProxyType(dict(self._searches)),
-            conclusions=MappingProxyType(dict(self._conclusions)),
-            asked=MappingProxyType({lane: tuple(each) for lane, each in self._asked.items()}),
-            shared_hosts=MappingProxyType(dict(self._shared_hosts)),
-            proofs=MappingProxyType(dict(self._proofs)),
-            path=self._newest,
-        )
-
-    @property
     def profile(self) -> Profile:
         """All outcomes so far."""
         return self.checkpoint.profile
@@ -204,22 +415,10 @@ class ProfileState:
         if not base.header.uuid:
             return bool(len(base.records)) and base.records.keys() <= self._records.keys()
         parents = {header.uuid: header.parent for header in headers(self._layout)}
-        identity = self._header.uuid
+        identity = self._content.header.uuid
         while identity and identity != base.header.uuid:
             identity = parents.pop(identity, "")
         return bool(identity)
-
-    def describe(
-        self, *, devices: Sequence[Device], host: Mapping[str, str], cores: int | None = None
-    ) -> None:
-        """Sets where the next outcomes are measured."""
-        self._header = replace(
-            self._header,
-            devices=tuple(devices),
-            host=MappingProxyType(dict(host)),
-            cores=cores,
-        )
-        self._header_is_due = True
 
     def outcome_of(self, trial: Trial) -> Outcome | None:
         """The outcome recorded for this trial. None if it is to be measured again: a failure of an
@@ -248,76 +447,6 @@ class ProfileState:
         first = self._records.of_trial(trial.first.key) if trial.repetition else None
         careful = None if first is None else first.outcome
         return isinstance(careful, Measurement) and is_replaced(outcome, [careful])
-
-    def record_server_only(self, gpus: Mapping[str, Values]) -> None:
-        """Stores the GPU values of a server without models; replaces older ones."""
-        self._check_files()
-        self._append([encode_server_only(gpus)])
-        self._server_only = MappingProxyType(dict(gpus))
-
-    def record_search(
-        self,
-        subject: str,
-        search: Mapping[str, Any],
-        goal: Goal,
-        bases: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-        refused: Sequence[str] = (),
-    ) -> None:
-        """Stores the search settings (for a replay), the goal and the bases of the models (for
-        rankings), the kinds of hardware, and which variants are left out.
-        """
-        entry = search_entry(subject, search, goal, bases, kinds, refused)
-        previous = self._searches.get(subject, {})
-        if previous == entry:
-            return
-        self._searches[subject] = entry
-        is_new = any(
-            previous.get(key) != entry.get(key) for key in (GOALS, BASES, REFUSED_VARIANTS)
-        )
-        if len(self._records) and is_new:
-            self._check_files()
-            self._append([entry])  # it changes the answer, even if nothing more is measured
-        else:
-            self._pending.append(entry)  # on its own it is not worth a checkpoint
-
-    def record_conclusion(self, lane: Lane, conclusion: Conclusion) -> None:
-        """Stores the conclusion of a search; replaces an earlier one."""
-        if self._conclusions.get(lane) != conclusion:
-            self._check_files()
-            self._append([encode_conclusion(lane, conclusion)])
-            self._conclusions[lane] = conclusion
-
-    def asked(self, lane: Lane) -> Sequence[Asked]:
-        """The questions to a search, if several trials were under way at once."""
-        return tuple(self._asked.get(lane, ()))
-
-    def record_asked(self, lane: Lane, number: int, asked: Asked) -> None:
-        """Stores a question; it replaces all from `number` on."""
-        self._check_files()
-        self._append([encode_asked(lane, number, asked)])
-        put_question(self._asked.setdefault(lane, []), number, asked)
-
-    def record_shared_host(self, shared: SharedHost) -> None:
-        """Stores the test of a host with several slots; replaces an earlier one of that host."""
-        self._check_files()
-        self._append([encode_shared_host(shared)])
-        self._shared_hosts[shared.host] = shared
-
-    def record_proof(self, proof: Proof) -> None:
-        """Stores a proof; replaces an earlier one about the same."""
-        self._check_files()
-        self._append([encode_proof(proof)])
-        self._proofs[proof.subject] = proof
-
-    def record_metadata(self, values: Mapping[str, Any]) -> None:
-        """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
-        self._check_files()
-        self._append([metadata_entry(key, value) for key, value in values.items()])
-        for key, value in values.items():
-            self._metadata.pop(key, None)
-            if value is not None:
-                self._metadata[key] = value
 
     def record(self, trial: Trial, outcome: Outcome, node: str = "") -> None:
         """Stores the outcome, which a cluster node has measured if one is given: it is on disk when
@@ -354,9 +483,9 @@ class ProfileState:
         outcome = self.outcome_of(trial)
         if outcome is None:
             self._check_files()
-            lost = {**self._header.lost, node: self._header.lost.get(node, 0) + 1}
-            self._header = replace(self._header, lost=MappingProxyType(lost))
-            self._header_is_due = True
+            lost = self._content.header.lost
+            lost = MappingProxyType({**lost, node: lost.get(node, 0) + 1})
+            self._change_header(lost=lost)
             self._append([])
         return outcome
 
@@ -408,134 +537,9 @@ class ProfileState:
         self._earlier -= {key, record.trial.former_key}
         self._unsaved += 1
 
-    def _begin(self, loaded: Checkpoint) -> None:
-        self._header = loaded.header
-        self._records = loaded.records
-        self._earlier = set(loaded.records.keys())
-        self._server_only = loaded.server_only
-        self._metadata = dict(loaded.metadata)
-        self._searches = dict(loaded.searches)
-        self._conclusions = dict(loaded.conclusions)
-        self._asked = {lane: list(questions) for lane, questions in loaded.asked.items()}
-        self._shared_hosts = dict(loaded.shared_hosts)
-        self._proofs = dict(loaded.proofs)
-        self._newest = loaded.path
-        self._begin_journal()
 
-    def _begin_journal(self) -> None:
-        """The next line of the journal is a header, and refers to nothing before it."""
-        self._encoder = Encoder()
-        self._pending = []
-        self._header_is_due = True
-
-    def _write_checkpoint(self) -> Path:
-        self._create_directory()
-        self._include_others()
-        path = self._layout.checkpoint(self._next)
-        header = Header.next(self._header, self._next)
-        try:
-            create_file(path, replace(self.checkpoint, header=header).lines())
-        except FileExistsError:
-            return self._write_checkpoint()  # another run was faster
-        except OSError as error:
-            raise CheckpointError(
-                f"{path}: cannot be written: {error.strerror}; what was measured is kept in"
-                f" {self._layout.journal()}: make room and run again"
-            ) from error
-        self._journal.clear()
-        self._header = header
-        self._begin_journal()
-        self._unsaved = 0
-        self._next += 1
-        self._newest = path
-        self._has_saved = True
-        log.info("Saved checkpoint to %s", path)
-        if self._on_save is not None:
-            self._on_save(path)
-        return path
-
-    def _include_others(self) -> None:
-        """Includes outcomes that another run wrote here although this one holds the lock, so the
-        next checkpoint has every acknowledged outcome.
-        """
-        newer = [index for index in self._layout.indices() if index >= self._next]
-        files = [(path, read_checkpoint(path)) for path in map(self._layout.checkpoint, newer)]
-        if self._journal.fault is Fault.EXTENDED:
-            path = self._layout.journal()
-            files.append((path, read_journal(path)))
-        for _, content in files:
-            records = content.records
-            records.update(self._records)
-            self._records = records
-            self._metadata = {**content.metadata, **self._metadata}
-        self._next = max([self._next, *(index + 1 for index in newer)])
-
-    def _check_files(self) -> None:
-        """Detects that another program removed or changed our files. Then everything in memory is
-        written to a checkpoint, and the journal is started again.
-
-        Raises CheckpointError if another run has the directory now.
-        """
-        if self._journal.is_moved:
-            return
-        self._create_directory()
-        fault = self._journal.fault
-        try:
-            self._lock.renew(is_guarded=self._journal.is_in_place)
-        except CheckpointError as error:
-            raise CheckpointError(
-                f"{error}; everything measured so far is in {self._write_checkpoint()}"
-            ) from error
-        if fault is not None:
-            path = self._write_checkpoint()
-            log.warning(
-                "%s %s while in use: everything measured so far is in %s; continuing",
-                self._layout.journal(),
-                fault.value,
-                path,
-            )
-
-    def _append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
-        """Appends entries to the journal; returns their lines."""
-        first = self._pending
-        if self._header_is_due:
-            header = replace(self._header.stamped(), uuid="")  # only checkpoints have a uuid
-            first = [header_entry(header), *first]
-        try:
-            lines = self._journal.append([*first, *entries])
-        except BaseException:
-            self._encoder = Encoder()  # the journal may lack what it refers to
-            raise
-        self._header_is_due = False
-        self._pending = []
-        return lines[len(first) :]
-
-    def _create_directory(self, *, is_first: bool = False) -> None:
-        """Creates the directory. If that fails the first time, the user may have named a wrong one;
-        later, the directory was removed.
-        """
-        directory = self._layout.directory
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            is_wrong = is_first and is_wrong_path(error)
-            kind = UnusableCheckpoint if is_wrong else CheckpointError
-            raise kind(
-                f"{directory}: cannot be created: {error.strerror};"
-                " choose another --checkpoint-directory"
-            ) from error
-
-    def _remove_all(self) -> None:
-        layout = self._layout
-        journals = map(layout.journal, layout.nodes())
-        for path in (*map(layout.checkpoint, layout.indices()), *journals):
-            try:
-                path.unlink(missing_ok=True)
-            except OSError as error:
-                raise CheckpointError(f"{path}: cannot be removed: {error.strerror}") from error
-        self._journal.clear()
-
-    def _remove_leftovers(self) -> None:
-        for path in self._layout.leftovers():
-            with suppress(OSError):  # leftovers are harmless
-                path.unlink()
+def _without_history(loaded: Checkpoint) -> Checkpoint:
+    """Its content, without what is true of its files only."""
+    return replace(
+        loaded, is_growing=False, missing={}, damage=(), damage_warnings=(), remarks=(), base=None
+    )

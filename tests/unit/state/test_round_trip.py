@@ -18,7 +18,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
-from model_analyzer.state import records as state_records, records
+from model_analyzer.state import records
 from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
@@ -45,7 +45,7 @@ def reload(
     """
     if request.param == "very many":
         monkeypatch.setattr(records, "_KEPT", 0)
-        monkeypatch.setattr(state_records, "_PLAIN", 0)
+        monkeypatch.setattr(records, "_PLAIN", 0)
 
     def keep(*pairs: tuple[Trial, Outcome]) -> Checkpoint:
         with ProfileState(tmp_path) as state:
