@@ -18,8 +18,7 @@ from statistics import fmean, stdev
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.protocols import Executor
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Finished, Lost
+from model_analyzer.domain.slots import Finished, Lost, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, Load, Trial
 from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted, first_few

@@ -267,7 +267,7 @@ def _with_goal(command: F) -> Callable[..., Any]:
         min_throughput: str | None,
         **others: Any,
     ) -> Any:
-        from model_analyzer.config.goal_flags import goal_override
+        from model_analyzer.config.goal_kinds import goal_override
 
         asked = goal_override(metrics, constraints, latency_budget, min_throughput)
         return command(*arguments, asked=asked, **others)

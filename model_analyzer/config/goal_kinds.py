@@ -1,17 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds for objectives and constraints."""
+"""Kinds for objectives and constraints; and goals from the options of commands that measure
+nothing, by the same rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeGuard
 
 from model_analyzer.config.former_keys import FORMER_METRICS
 from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
 from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_all
-from model_analyzer.domain.goals import Constraint, Objective
+from model_analyzer.domain.goals import DEFAULT_WEIGHT, Constraint, GoalOverride, Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, canonical, metric_of
+from model_analyzer.errors import wrong
 
 _TAGS = (*METRICS, *ALIASES)
 _METRICS_PAGE = "docs/metrics.md has all metrics"
@@ -127,3 +132,87 @@ def wrong_limit(tag: str, *, right: str, wrong: str) -> str:
 def _meaning(tag: str) -> str:
     """The name of a metric with its unit, as help for editors."""
     return metric_of(tag).header
+
+
+def shorthand_bounds(
+    latency_budget: float | None, min_throughput: float | None
+) -> tuple[Constraint, ...]:
+    """The constraints for a `latency_budget` in ms and a `min_throughput` in inferences/s."""
+    given = {"latency_budget": latency_budget, "min_throughput": min_throughput}
+    return tuple(SHORTHANDS[key](limit) for key, limit in given.items() if limit is not None)
+
+
+def tightest(bounds: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """One constraint for each metric, with the tightest of its bounds."""
+    merged: dict[str, Constraint] = {}
+    for bound in bounds:
+        earlier = merged.get(bound.tag, bound)
+        merged[bound.tag] = Constraint(
+            tag=bound.tag,
+            minimum=max(filter(_is_set, (earlier.minimum, bound.minimum)), default=None),
+            maximum=min(filter(_is_set, (earlier.maximum, bound.maximum)), default=None),
+        )
+    return tuple(merged.values())
+
+
+def _is_set(limit: float | None) -> TypeGuard[float]:
+    return limit is not None
+
+
+_METRIC, _CONSTRAINT = "--metric", "--constraint"
+_NO_CONSTRAINTS = "none"
+_FORM = re.compile(r"\s*([\w/]+)\s*(<=?|>=?)\s*(.*?)\s*", re.DOTALL)
+
+
+def goal_override(
+    metrics: str | None,
+    constraints: Sequence[str],
+    latency_budget: str | None,
+    min_throughput: str | None,
+) -> GoalOverride:
+    """The goal that these options ask for. Raises ConfigError."""
+    bounds = shorthand_bounds(
+        _bound(latency_budget, "--latency-budget"), _bound(min_throughput, "--min-throughput")
+    )
+    listed = [
+        constraint
+        for text in constraints
+        if text.strip() != _NO_CONSTRAINTS
+        for constraint in _parsed(text)
+    ]
+    return GoalOverride(
+        objectives=None if metrics is None else _objectives(metrics),
+        constraints=tightest((*listed, *bounds)) if constraints else None,
+        bounds=() if constraints else bounds,
+    )
+
+
+def _bound(text: str | None, flag: str) -> float | None:
+    return None if text is None else Number(0, above=True).parse(Node(text, flag))
+
+
+def _objectives(text: str) -> tuple[Objective, ...]:
+    """Reads `METRIC,…` or `METRIC:WEIGHT,…`."""
+    entries = []
+    for item in text.split(","):
+        tag, colon, weight = (part.strip() for part in item.partition(":"))
+        entries.append(Entry(tag, _METRIC, Node(weight if colon else DEFAULT_WEIGHT, _METRIC)))
+    return Objectives().parse(Node(tuple(entries), _METRIC, is_mapping=True))
+
+
+def _parsed(text: str) -> tuple[Constraint, ...]:
+    """Reads `METRIC<VALUE` or `METRIC>VALUE`."""
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise wrong(
+            _CONSTRAINT, f"{text!r} is not a constraint: write, for example, perf_latency_p99<20"
+        )
+    tag, sign, value = match.groups()
+    limit = "max" if sign[0] == "<" else "min"
+    if (right := bound_of(Tag().parse(Node(tag, _CONSTRAINT)))) != limit:
+        raise Node(tag, _CONSTRAINT).problem(
+            wrong_limit(tag, right=right, wrong=limit), f"use {'<' if right == 'max' else '>'}"
+        )
+    bound = Entry(limit, _CONSTRAINT, Node(value, _CONSTRAINT))
+    limits = Entry(tag, _CONSTRAINT, Node((bound,), _CONSTRAINT, is_mapping=True))
+    return Constraints().parse(Node((limits,), _CONSTRAINT, is_mapping=True))

@@ -13,9 +13,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeGuard, TypeVar
+from typing import Any, Generic, TypeVar
 
-from model_analyzer.config.goal_kinds import SHORTHANDS
+from model_analyzer.config.goal_kinds import shorthand_bounds, tightest
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.model_options import ModelEntry
 from model_analyzer.config.nodes import Entry, Node, Problems
@@ -613,31 +613,6 @@ def _goal_override(own: Given, given: Given) -> GoalOverride:
 def _shorthands(values: Mapping[str, Any]) -> tuple[Constraint, ...]:
     """The constraints of `latency_budget` and `min_throughput`."""
     return shorthand_bounds(values.get("latency_budget"), values.get("min_throughput"))
-
-
-def shorthand_bounds(
-    latency_budget: float | None, min_throughput: float | None
-) -> tuple[Constraint, ...]:
-    """The constraints for a `latency_budget` in ms and a `min_throughput` in inferences/s."""
-    given = {"latency_budget": latency_budget, "min_throughput": min_throughput}
-    return tuple(SHORTHANDS[key](limit) for key, limit in given.items() if limit is not None)
-
-
-def tightest(bounds: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """One constraint for each metric, with the tightest of its bounds."""
-    merged: dict[str, Constraint] = {}
-    for bound in bounds:
-        earlier = merged.get(bound.tag, bound)
-        merged[bound.tag] = Constraint(
-            tag=bound.tag,
-            minimum=max(filter(_is_set, (earlier.minimum, bound.minimum)), default=None),
-            maximum=min(filter(_is_set, (earlier.maximum, bound.maximum)), default=None),
-        )
-    return tuple(merged.values())
-
-
-def _is_set(limit: float | None) -> TypeGuard[float]:
-    return limit is not None
 
 
 # the settings of a model that influence its search

@@ -17,8 +17,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.proofs import Proof
-from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Lane
+from model_analyzer.domain.slots import Lane, SharedHost
 from model_analyzer.domain.trials import Failure, Trial
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from model_analyzer.domain.efficiency import EFFICIENCY, IDLE_ENERGY_PER_INFERENCE
-from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
+from model_analyzer.domain.efficiency import (
+    EFFICIENCY,
+    ENERGY_PER_INFERENCE,
+    IDLE_ENERGY_PER_INFERENCE,
+)
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS

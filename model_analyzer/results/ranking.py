@@ -28,8 +28,7 @@ from model_analyzer.domain.profiles import (
     failed_trials,
 )
 from model_analyzer.domain.proofs import Proof
-from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Lane
+from model_analyzer.domain.slots import Lane, SharedHost
 from model_analyzer.domain.trials import Failure
 from model_analyzer.noise.laws.catalogue import with_doubts
 from model_analyzer.noise.noise_model import NoiseModel

@@ -24,8 +24,7 @@ from model_analyzer.domain.models import empty, freeze, thaw
 from model_analyzer.domain.profiles import MeasuredTrial, Profile
 from model_analyzer.domain.proofs import Proof, ProofSubject
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Asked, Lane
+from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.contents import (

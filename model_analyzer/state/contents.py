@@ -23,8 +23,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.proofs import Proof, ProofSubject
-from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Asked, Lane
+from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.format.codec import (

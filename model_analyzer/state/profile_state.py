@@ -18,8 +18,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.proofs import Proof
-from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Asked, Lane
+from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.domain.trials import Failure, Trial, has_more_time
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
 from model_analyzer.noise.pooling import is_replaced

@@ -23,8 +23,12 @@ from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
-from model_analyzer.runner.monitors.neighbours import Neighbours
-from model_analyzer.runner.monitors.usage import CpuMonitor, ResourceMonitor, read_resources
+from model_analyzer.runner.monitors.usage import (
+    CpuMonitor,
+    Neighbours,
+    ResourceMonitor,
+    read_resources,
+)
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import LocalExecutor, TrialRunner

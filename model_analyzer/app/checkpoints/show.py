@@ -20,7 +20,7 @@ from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.numbers import with_error
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.domain.shared_hosts import Shift
+from model_analyzer.domain.slots import Shift
 from model_analyzer.domain.words import setting_text
 from model_analyzer.errors import without_checkpoints
 from model_analyzer.reports.flat_files import to_table

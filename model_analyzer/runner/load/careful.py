@@ -34,7 +34,6 @@ from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.load.ended import Ended
-from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.intended import (
     NOT_EXPORTED,
@@ -56,10 +55,9 @@ from model_analyzer.runner.load.launches import (
 from model_analyzer.runner.load.output import OutputVerdict, Report, finite_number
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes
-from model_analyzer.runner.load.sampling import latency_values
+from model_analyzer.runner.load.sampling import evidence_of, latency_values, token_metrics
 from model_analyzer.runner.load.schedule import MOST_INTERVALS_BYTES, own_due_times, own_rate
 from model_analyzer.runner.load.time_limits import AnsweringLimit, GivenLimit, Patience, TimeLimit
-from model_analyzer.runner.load.tokens import token_metrics
 
 log = logging.getLogger(__name__)
 

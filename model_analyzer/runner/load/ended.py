@@ -34,7 +34,7 @@ from model_analyzer.runner.load.output import (
     why_not_loaded,
 )
 from model_analyzer.runner.load.profile_export import Export, read_export
-from model_analyzer.runner.load.tokens import token_metrics
+from model_analyzer.runner.load.sampling import token_metrics
 from model_analyzer.runner.process import describe_status
 from model_analyzer.runner.server.log import error_lines, hint
 

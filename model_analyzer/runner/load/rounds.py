@@ -30,7 +30,6 @@ from model_analyzer.noise.first_look import in_flight, is_cold, is_short
 from model_analyzer.noise.lag import is_late
 from model_analyzer.noise.laws.case import DUE
 from model_analyzer.runner.load.ended import Ended
-from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.generators import (
     Generator,
     Indices,
@@ -64,7 +63,7 @@ from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, re
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
-from model_analyzer.runner.load.sampling import Offered, sampled
+from model_analyzer.runner.load.sampling import Offered, evidence_of, rates_of, sampled, whole_rate
 from model_analyzer.runner.load.schedule import due_times
 from model_analyzer.runner.load.time_limits import Bounds, RoundLimit, StallWatch
 

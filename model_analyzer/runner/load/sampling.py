@@ -10,18 +10,21 @@ large part: with 64 requests in flight at 140 requests per second, a third of 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.domain.histograms import Histogram
+from model_analyzer.domain.joint_histogram import MOST_REQUESTS, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.noise.first_look import is_cold
+from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
+from model_analyzer.runner.load.intended import IntendedTimes
 from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.requests import Request
 from model_analyzer.runner.load.schedule import Times
-from model_analyzer.runner.load.tokens import joint_times, token_metrics, token_times
 
 _Floats = npt.NDArray[np.float64]
 
@@ -194,3 +197,123 @@ def _clustering(latencies: _Floats) -> float:
     shares = is_low.reshape(_BLOCKS, size).mean(axis=1)
     variance = float(shares.var(ddof=1)) * size / (share * (1 - share))
     return round(max(variance, 1.0), 2)
+
+
+FIRST, BETWEEN = "time_to_first_token", "inter_token_latency"
+
+_TOKEN_PERCENTILES = (25, 50, 75, 90, 95, 99)
+
+
+def token_times(export: Export, begin: int, end: int) -> Mapping[str, Sequence[float]]:
+    """The times to the first token and between tokens (ms) that ended within a period (ns).
+
+    A model with a single response for each request has no times between tokens.
+    """
+    return {
+        FIRST: [
+            (request.came[0] - request.sent) / _NS_PER_MS
+            for request in export.requests
+            if request.came and begin <= request.came[0] < end
+        ],
+        BETWEEN: [
+            (later - earlier) / tokens / _NS_PER_MS
+            for request in export.requests
+            for earlier, later, tokens in zip(
+                request.came, request.came[1:], request.tokens[1:], strict=False
+            )
+            if begin <= later < end
+        ],
+    }
+
+
+def joint_times(export: Export, begin: int, end: int) -> JointHistogram:
+    """The times of the requests that ended within a period (ns), together. Of many, it keeps a
+    random part: neighbours are alike, and every tenth request may be the last one of a batch.
+    """
+    ended = export.requests.ended_within(begin, end)
+    if len(ended) > MOST_REQUESTS:
+        kept = np.random.default_rng(0).choice(len(ended), MOST_REQUESTS, replace=False)
+        ended = ended[kept]
+    return JointHistogram.of(map(_times, export.requests.take(ended)))
+
+
+def _times(request: Request) -> RequestTimes:
+    """Without a token, a user waits for the first one until the request ends."""
+    further = sum(request.tokens[1:])
+    between = (request.came[-1] - request.came[0]) / further / _NS_PER_MS if further else None
+    return RequestTimes(
+        latency=(request.ended - request.sent) / _NS_PER_MS,
+        first_token=((*request.came, request.ended)[0] - request.sent) / _NS_PER_MS,
+        between_tokens=between,
+    )
+
+
+def token_metrics(export: Export, begin: int, end: int) -> Values | None:
+    """The token metrics of a period (ns), with the tokens per second; None if it has no token."""
+    tokens = sum(
+        count
+        for request in export.requests
+        for came, count in zip(request.came, request.tokens, strict=True)
+        if begin <= came < end
+    )
+    if not tokens:
+        return None
+    values = {"output_token_throughput": tokens / ((end - begin) / _NS_PER_S)}
+    for tag, samples in token_times(export, begin, end).items():
+        values |= _statistics(tag, samples)
+    return values
+
+
+def _statistics(tag: str, samples: Sequence[float]) -> Values:
+    if not samples:
+        return {}
+    percentiles = np.percentile(samples, _TOKEN_PERCENTILES)
+    return {
+        f"{tag}_avg": float(np.mean(samples)),
+        f"{tag}_min": min(samples),
+        f"{tag}_max": max(samples),
+        **{f"{tag}_p{p}": float(v) for p, v in zip(_TOKEN_PERCENTILES, percentiles, strict=True)},
+    }
+
+
+_DIGITS = 6
+
+
+def evidence_of(export: Export) -> Values:
+    """The share of impossible requests, if any; and of a model whose responses are tokens, both
+    numbers for each request.
+    """
+    values: dict[str, float] = {}
+    if export.impossible:
+        values[IMPOSSIBLE] = export.impossible / (export.impossible + len(export.requests))
+    if export.responses is not None:
+        tokens = export.requests.token_counts[export.requests.ended_within(*export.reported)]
+        if len(tokens):
+            values |= {TOKENS: float(tokens.mean()), RESPONSES: export.responses}
+    return values
+
+
+def rates_of(export: Export, moved: IntendedTimes, *, is_whole: bool) -> Values:
+    """How many requests per second of an open load were due, were sent and were answered: within
+    perf_analyzer's windows, or of a whole load from the first to the last.
+    """
+    times = {
+        DUE: moved.due,
+        SENT: np.sort(export.requests.sent),
+        ANSWERED: export.requests.ended,
+    }
+    if is_whole:
+        return {name: value for name in times if (value := whole_rate([times[name]]))}
+    begin, end = max(export.bounds[0], int(moved.due[0])), export.bounds[-1]
+    if begin >= end:
+        return {}
+    seconds = (end - begin) / _NS_PER_S
+    counts = {name: np.diff(np.searchsorted(own, [begin, end])) for name, own in times.items()}
+    return {name: float(f"{count[0] / seconds:.{_DIGITS}g}") for name, count in counts.items()}
+
+
+def whole_rate(parts: Sequence[Times]) -> float:
+    """The rate of all these times (ns), from the first to the last; 0 if there is none."""
+    times = np.concatenate(parts)
+    span = (times.max() - times.min()) / _NS_PER_S if len(times) > 1 else 0.0
+    return float(f"{(len(times) - 1) / span:.{_DIGITS}g}") if span else 0.0

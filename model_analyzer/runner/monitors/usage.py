@@ -1,23 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a local server and the load generators use: CPU time and memory before and after a load, and
-samples of the server's memory during it.
+"""CPU time of other programs during a load: it makes measurements noisy, and worse. And what a
+local server and the load generators use: CPU time and memory before and after a load, and samples
+of the server's memory during it.
 
 Two readings of CPU time are enough, so nothing disturbs the measurement between them.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import psutil
 
-from model_analyzer.domain.measurements import Observation, ResourceUse
+from model_analyzer.domain.measurements import Notice, NoticeKind, Observation, ResourceUse
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.runner.monitors.neighbours import read_usage
 from model_analyzer.runner.monitors.sampler import Sampler
+from model_analyzer.runner.timings import DEFAULT
 
 _MB = 1e6
 
@@ -124,3 +126,116 @@ def _unique_bytes(process: psutil.Process) -> int:
         return int(process.memory_full_info().uss)
     except psutil.Error:
         return 0  # it has just ended
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """CPU seconds so far: used by all programs, used by our own processes, and available on all
+    cores.
+    """
+
+    all_programs: float
+    own_processes: float
+    available: float
+
+
+def read_usage() -> Usage:
+    """The current usage, without interrupts: our own connections cause some of them."""
+    machine = psutil.cpu_times()
+    steal = getattr(machine, "steal", 0.0)  # used by other virtual machines
+    return Usage(
+        all_programs=machine.user + machine.nice + machine.system + steal,
+        own_processes=sum(map(_seconds, _own_processes())),
+        available=time.monotonic() * (psutil.cpu_count() or 1),
+    )
+
+
+def share_of_others(before: Usage, after: Usage) -> float:
+    """The share (0 to 1) of the CPU time between two usages that other programs used."""
+    available = after.available - before.available
+    own = after.own_processes - before.own_processes
+    other = after.all_programs - before.all_programs - own
+    return min(max(other / available, 0.0), 1.0) if available > 0 else 0.0
+
+
+class Neighbours:
+    """Creates a monitor for every load of a run, and warns once if other programs use more than
+    `busy_share` (0 to 1) of the CPU time.
+    """
+
+    def __init__(
+        self, read: Callable[[], Usage] = read_usage, *, busy_share: float = DEFAULT.busy_share
+    ) -> None:
+        self._read = read
+        self._busy_share = busy_share
+        self._has_warned = False
+
+    def during(self, load: str) -> NeighbourMonitor:
+        """A monitor for one load; `load` is the trial in words, for messages."""
+        return NeighbourMonitor(self._read, load, self._warn, self._busy_share)
+
+    def _warn(self, share: float) -> None:
+        if not self._has_warned:
+            log.warning(
+                "Other programs use %.0f %% of this machine's CPU time, so measurements are"
+                " noisy. Stop them; `model-analyzer doctor` lists them.",
+                share * 100,
+            )
+        self._has_warned = True
+
+
+class NeighbourMonitor:
+    """Reads the usage before and after one load. All children of this process are ours."""
+
+    def __init__(
+        self,
+        read: Callable[[], Usage],
+        load: str,
+        warn: Callable[[float], None],
+        busy_share: float,
+    ) -> None:
+        self._read = read
+        self._load = load
+        self._warn = warn
+        self._busy_share = busy_share
+        self._start: Usage | None = None
+        self._share = 0.0
+
+    def __enter__(self) -> NeighbourMonitor:
+        self._start = self._read()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._start is not None, "__enter__ sets it"
+        self._share = share_of_others(self._start, self._read())
+        if self._share > self._busy_share:
+            self._warn(self._share)
+
+    @property
+    def observation(self) -> Observation:
+        if self._share <= self._busy_share:
+            return Observation()
+        notice = Notice(
+            kind=NoticeKind.BUSY_MACHINE,
+            text=f"{self._load}: other programs used {100 * self._share:.0f} % of the machine's CPU"
+            " time; stop them and measure again with another --checkpoint-directory (--fresh would"
+            " delete all measurements in this one)",
+        )
+        return Observation(notices=(notice,))
+
+
+def _own_processes() -> list[psutil.Process]:
+    us = psutil.Process()
+    return [us, *us.children(recursive=True)]
+
+
+def _seconds(process: psutil.Process) -> float:
+    """The CPU seconds of a process and of its ended children."""
+    try:
+        times = process.cpu_times()
+    except psutil.Error:
+        return 0.0  # it has just ended
+    return float(times.user + times.system + times.children_user + times.children_system)

@@ -27,8 +27,7 @@ from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Asked, Lane
+from model_analyzer.domain.slots import Asked, Lane, SharedHost, Shift
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import (

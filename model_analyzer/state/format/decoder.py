@@ -37,8 +37,7 @@ from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.proofs import Proof, ProofKind, Verdict
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Asked, Lane
+from model_analyzer.domain.slots import Asked, Lane, SharedHost, Shift
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Stage, Traffic
 from model_analyzer.domain.trials import (

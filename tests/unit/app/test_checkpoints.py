@@ -31,7 +31,7 @@ from model_analyzer.app.checkpoints.stats import measure
 from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
+from model_analyzer.domain.slots import SharedHost, Shift
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import setting_text
 from model_analyzer.errors import CheckpointError, ConfigError

@@ -12,8 +12,8 @@ from decimal import Decimal
 
 import pytest
 
-from model_analyzer.domain.efficiency import Efficiency
-from model_analyzer.domain.energy import (
+from model_analyzer.domain.efficiency import (
+    Efficiency,
     energy_per_inference,
     metered_power,
     power_during,

@@ -9,7 +9,7 @@ import math
 import pytest
 
 from model_analyzer.app.examine_shared_hosts import shift_of
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
+from model_analyzer.domain.slots import SharedHost, Shift
 
 
 def shared(throughput: Shift, latency: Shift | None) -> SharedHost:

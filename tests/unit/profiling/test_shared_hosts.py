@@ -12,8 +12,7 @@ import pytest
 
 from model_analyzer.app.examine_shared_hosts import PAIRS, compare_shared
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.shared_hosts import SharedHost
-from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.slots import SharedHost, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from tests.fakes.cluster import Answer, FakeCluster

@@ -13,8 +13,7 @@ from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Lane
+from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.reports.cautions import evidence_text
 from model_analyzer.reports.figures import figures_of

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
-from model_analyzer.runner.load.evidence import evidence_of, rates_of, whole_rate
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.requests import Request, Requests
+from model_analyzer.runner.load.sampling import evidence_of, rates_of, whole_rate
 
 MS = 10**6
 

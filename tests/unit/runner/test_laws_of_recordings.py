@@ -14,10 +14,9 @@ import pytest
 
 from model_analyzer.domain.measurements import Doubt, Measurement
 from model_analyzer.noise.laws.catalogue import doubts_of
-from model_analyzer.runner.load.evidence import evidence_of
 from model_analyzer.runner.load.output import parse_counted, parse_table
 from model_analyzer.runner.load.profile_export import Export, read_export
-from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.sampling import evidence_of, sampled
 from tests.unit.builders import trial, variant
 
 _GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.measurements import Values
-from model_analyzer.runner.load import tokens
+from model_analyzer.runner.load import sampling
 from model_analyzer.runner.load.ended import EXPORT, OUTPUT, collect
 from model_analyzer.runner.load.output import parse_counted
 from model_analyzer.runner.load.profile_export import Counted, Export, read_export
@@ -28,7 +28,7 @@ MS = 1_000_000
 def token_metrics(text: str) -> Values | None:
     """The token metrics of an export in perf_analyzer's windows."""
     content = read_export([text])
-    return None if content is None else tokens.token_metrics(content, *content.reported)
+    return None if content is None else sampling.token_metrics(content, *content.reported)
 
 
 def export(*requests: dict[str, Any], windows: list[int] | None = None) -> str:
@@ -191,7 +191,7 @@ def test_the_end_of_a_stream_is_no_token_however_the_model_sends_it(name: str) -
     content, row = recorded(name)
 
     assert [len(request.came) for request in content.requests] == sent_responses(name)
-    values = tokens.token_metrics(content, *content.reported)
+    values = sampling.token_metrics(content, *content.reported)
     assert values is not None
     assert values["output_token_throughput"] == pytest.approx(
         float(row["Response Throughput"]), rel=0.001
@@ -206,7 +206,7 @@ def test_the_end_of_a_stream_is_no_token_however_the_model_sends_it(name: str) -
 def test_of_a_model_that_ends_its_streams_in_both_ways_all_tokens_are_counted() -> None:
     content, row = recorded(MIXED)
 
-    values = tokens.token_metrics(content, *content.reported)
+    values = sampling.token_metrics(content, *content.reported)
     assert values is not None
     assert values["output_token_throughput"] == pytest.approx(
         float(row["Response Throughput"]), rel=0.001
@@ -230,7 +230,7 @@ def test_a_request_without_a_response_is_a_request_without_a_token() -> None:
     empty = [request for request in content.requests if not request.came]
     assert len(empty) == 3
     assert all(not request.tokens and request.ended > request.sent for request in empty)
-    assert tokens.joint_times(content, 0, 2**62) is not None
+    assert sampling.joint_times(content, 0, 2**62) is not None
 
 
 def test_counts_are_those_of_the_reported_windows_only() -> None:
@@ -298,7 +298,7 @@ def test_a_number_of_requests_takes_from_the_first_to_the_last_answer() -> None:
     assert content is not None
     assert content.reported == (100 * MS, 1020 * MS + 1)
     assert content.requests_per_s == pytest.approx(10 / 0.92)
-    values = tokens.token_metrics(content, *content.reported)
+    values = sampling.token_metrics(content, *content.reported)
     assert values is not None
     assert values["output_token_throughput"] == pytest.approx(10 / 0.92)
 

@@ -13,16 +13,14 @@ import psutil
 import pytest
 
 from model_analyzer.domain.measurements import Notice, NoticeKind, ResourceUse, joined
-from model_analyzer.runner.monitors.neighbours import (
-    Neighbours,
-    Usage,
-    read_usage,
-    share_of_others,
-)
 from model_analyzer.runner.monitors.usage import (
+    Neighbours,
     ResourceMonitor,
     ResourceReading,
+    Usage,
     read_resources,
+    read_usage,
+    share_of_others,
 )
 
 

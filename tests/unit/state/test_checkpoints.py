@@ -15,8 +15,7 @@ import pytest
 
 from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.shared_hosts import SharedHost, Shift
-from model_analyzer.domain.slots import Lane
+from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import FailureReason
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint
 from model_analyzer.state.checkpoint import load

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model_analyzer.domain.arrivals import without_load_flags
-from model_analyzer.domain.efficiency import Efficiency
-from model_analyzer.domain.energy import ENERGY_PER_INFERENCE
+from model_analyzer.domain.efficiency import ENERGY_PER_INFERENCE, Efficiency
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
