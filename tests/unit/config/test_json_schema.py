@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schema accepts what the option table accepts, and nothing else it can tell apart."""
+"""The JSON Schema accepts what the option table accepts, and nothing else it can tell apart.
+
+Whatever somebody writes: it resolves, or every problem with it is told.
+
+`make fuzz` tries the same for much longer.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,17 @@ from model_analyzer.config.table import read
 from model_analyzer.domain.model_config_fields import MESSAGES
 from model_analyzer.errors import ConfigError, Problem
 from tests.unit.builders import nodes, plain, yaml
-from tests.unit.config.configurations import CONFIGURATIONS, EXAMPLES, FITTING
+from tests.unit.config.configurations import (
+    CONFIGURATIONS,
+    EXAMPLES,
+    FITTING,
+    TREES,
+    command_line_resolves_or_tells,
+    command_lines,
+    mutated_texts,
+    text_resolves_or_tells,
+    tree_resolves_or_tells,
+)
 
 SCHEMA = json_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
@@ -176,3 +191,25 @@ def test_models_and_their_configurations_are_described_to_the_last_field() -> No
 def test_definitions_are_used() -> None:
     text = str(SCHEMA)
     assert [name for name in SCHEMA["$defs"] if f"#/$defs/{name}" not in text] == []
+
+
+@given(CONFIGURATIONS)
+def test_a_configuration_resolves_or_all_its_problems_are_reported(tree: Any) -> None:
+    tree_resolves_or_tells(tree)
+
+
+@given(TREES)
+def test_a_file_of_any_content_resolves_or_all_its_problems_are_reported(tree: Any) -> None:
+    tree_resolves_or_tells(tree)
+
+
+@given(mutated_texts())
+def test_a_damaged_example_resolves_or_all_its_problems_are_reported(text: str) -> None:
+    text_resolves_or_tells(text)
+
+
+@given(command_lines())
+def test_a_command_line_resolves_or_all_its_problems_are_reported(
+    command_line: tuple[str, list[str]],
+) -> None:
+    command_line_resolves_or_tells(command_line)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The option table and the settings fit together, and the defaults are the documented ones;
 docs/options.md, reference.md and versions.md are what their tools would write today.
+
+Every option of Triton Model Analyzer 1.58 is here, with its flags and its default.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import pytest
 
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import OPTIONS, options_of
-from model_analyzer.config.table import ANALYZE, PROFILE, REPORT, Option
+from model_analyzer.config.table import ANALYZE, PROFILE, REPORT, Option, plain
 from model_analyzer.domain.settings import (
     AdaptiveSettings,
     OptunaSettings,
@@ -162,3 +164,136 @@ def test_the_reference_is_fresh(name: str) -> None:
     ).stdout
     document = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     assert document == written, f"run: python tools/{name}.py > docs/{name}.md"
+
+
+# key -> (short flag, default); YAML only where the flag is None
+ON_BOTH: dict[str, tuple[str, Any]] = {
+    "config_file": ("-f", None),
+    "checkpoint_directory": ("-s", "checkpoints"),
+    "monitoring_interval": ("-i", 1.0),
+    "duration_seconds": ("-d", 3.0),
+    "collect_cpu_metrics": ("", False),
+    "gpus": ("", ["all"]),
+    "always_report_gpu_metrics": ("", False),
+    "dcgm_disable": ("", False),
+    "skip_summary_reports": ("", False),
+    "skip_detailed_reports": ("", False),
+    "model_type": ("", "generic"),
+    "model_repository": ("-m", None),
+    "output_model_repository_path": ("", "output_model_repository"),
+    "override_output_model_repository": ("", False),
+    "client_max_retries": ("-r", 50),
+    "client_protocol": ("", "grpc"),
+    "profile_models": ("", None),
+    "batch_sizes": ("-b", [1]),
+    "concurrency": ("-c", []),
+    "request_rate": ("", []),
+    "reload_model_disable": ("", False),
+    "bls_composing_models": ("", []),
+    "ensemble_composing_models": ("", []),
+    "cpu_only_composing_models": ("", []),
+    "perf_analyzer_timeout": ("", 600),
+    "perf_analyzer_cpu_util": ("", None),  # 80 for each core: known where it runs
+    "perf_analyzer_path": ("", None),  # found
+    "perf_output": ("", False),
+    "perf_output_path": ("", None),
+    "perf_analyzer_max_auto_adjusts": ("", 10),
+    "triton_launch_mode": ("", "local"),
+    "triton_docker_image": ("", "nvcr.io/nvidia/tritonserver:26.09-py3"),
+    "triton_http_endpoint": ("", []),  # a free port
+    "triton_grpc_endpoint": ("", []),
+    "triton_metrics_url": ("", []),
+    "triton_server_path": ("", None),  # found
+    "triton_output_path": ("", None),
+    "triton_docker_mounts": ("", []),
+    "triton_docker_shm_size": ("", None),
+    "triton_install_path": ("", None),  # found
+    "run_config_search_mode": ("", None),  # as the models need it
+    "run_config_search_disable": ("", False),
+    "early_exit_enable": ("", False),
+    "run_config_search_min_concurrency": ("", 1),
+    "run_config_search_max_concurrency": ("", 1024),
+    "run_config_search_min_request_rate": ("", 16),
+    "run_config_search_max_request_rate": ("", 8192),
+    "run_config_search_min_instance_count": ("", 1),
+    "run_config_search_max_instance_count": ("", 5),
+    "run_config_search_min_model_batch_size": ("", 1),
+    "run_config_search_max_model_batch_size": ("", 128),
+    "run_config_search_max_binary_search_steps": ("", 5),
+    "request_rate_search_enable": ("", False),
+    "concurrency_sweep_disable": ("", False),
+    "run_config_profile_models_concurrently_enable": ("", False),
+    "min_percentage_of_search_space": ("", 5),
+    "max_percentage_of_search_space": ("", 10),
+    "optuna_min_trials": ("", None),
+    "optuna_max_trials": ("", None),
+    "optuna_early_exit_threshold": ("", 10),
+    "use_concurrency_formula": ("", False),
+    "export_path": ("-e", "."),
+    "filename_model_inference": ("", "metrics-model-inference.csv"),
+    "filename_model_gpu": ("", "metrics-model-gpu.csv"),
+    "filename_server_only": ("", "metrics-server-only.csv"),
+    "num_configs_per_model": ("", 3),
+    "num_top_model_configs": ("", 0),
+    "inference_output_fields": ("", None),  # by kind of load
+    "gpu_output_fields": ("", None),
+    "server_output_fields": (
+        "",
+        ["model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage"],
+    ),
+    "latency_budget": ("", None),
+    "min_throughput": ("", None),
+}
+IN_YAML = {
+    "objectives", "constraints", "weighting", "perf_analyzer_flags", "genai_perf_flags",
+    "triton_server_flags", "triton_server_environment", "triton_docker_args",
+    "triton_docker_labels", "plots",
+}  # fmt: skip
+OF_REPORT = {
+    "config_file": "-f",
+    "checkpoint_directory": "-s",
+    "export_path": "-e",
+    "report_model_configs": "-n",
+    "output_formats": "-o",
+    "always_report_gpu_metrics": "",
+}
+OF_A_MODEL = {
+    "cpu_only", "parameters", "objectives", "constraints", "weighting", "model_config_parameters",
+    "perf_analyzer_flags", "genai_perf_flags", "triton_server_flags", "triton_server_environment",
+    "triton_docker_args",
+}  # fmt: skip
+
+OURS = {option.key: option for option in OPTIONS}
+
+
+@pytest.mark.parametrize("key", ON_BOTH)
+def test_an_option_of_profile(key: str) -> None:
+    short, default = ON_BOTH[key]
+    option = OURS[key]
+    long = "--" + key.replace("_", "-")
+    assert PROFILE in option.commands
+    assert list(option.flags) == ([short, long] if short else [long])
+    assert plain(option.default) == default
+
+
+@pytest.mark.parametrize("key", sorted(IN_YAML))
+def test_an_option_of_the_file(key: str) -> None:
+    assert OURS[key].flags == ()
+
+
+@pytest.mark.parametrize("key", OF_REPORT)
+def test_an_option_of_report(key: str) -> None:
+    option = OURS[key]
+    assert REPORT in option.commands
+    assert OF_REPORT[key] in ("", *option.flags)
+    assert key in {offered.key for offered in options_of(REPORT)}
+
+
+def test_options_of_a_model() -> None:
+    assert {option.key for option in MODEL_OPTIONS} == OF_A_MODEL | {
+        "load", "measurement", "latency_budget", "response_cache", "search",
+        "run_config_search_mode",
+    }  # fmt: skip
+    assert {option.key for option in PARAMETER_OPTIONS} == {
+        "batch_sizes", "concurrency", "request_rate",
+    }  # fmt: skip

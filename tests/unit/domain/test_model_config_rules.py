@@ -1,16 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which configurations a Triton server refuses. Each line was tried on tritonserver 2.51."""
+"""Which configurations a Triton server refuses. Each line was tried on tritonserver 2.51; the
+limits of a quick search that follow from the settings of a model.
+
+Which servers allow shared memory of clients only if they are asked to; what the flags of
+perf_analyzer say.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from model_analyzer.domain.flags import needs_client_shm, shapes_of, shares_memory
 from model_analyzer.domain.model_config_rules import least_batch_limit, rate_limits, refusal
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.quick_limits import field_with_several_values, unsupported_loads
+from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.trials import LoadKind
+from tests.unit.builders import model_settings
 
 BASE = {"name": "m", "backend": "python", "max_batch_size": 8}
 CPU = {"kind": "KIND_CPU", "count": 1}
@@ -192,3 +203,64 @@ def test_instances_need_no_more_resources_than_there_are(
 
     assert reason in str(next(rate_limits(variants, flags), ""))
     assert next(rate_limits(variants, {"rate-limit-resource": resources}), None) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, []),
+        ({"loads": (4,), "batch_sizes": (2,)}, []),
+        ({"loads": (4, 8)}, ["supports one load, not 2"]),
+        ({"batch_sizes": (1, 2, 4)}, ["supports one batch size, not 3"]),
+        ({"load_kind": LoadKind.REQUEST_RATE}, ["not request rates"]),
+        ({"load_kind": LoadKind.REQUEST_RATE, "loads": (10,)}, []),
+    ],
+)
+def test_a_quick_search_takes_one_load_and_one_batch_size(
+    changes: dict[str, Any], words: list[str]
+) -> None:
+    settings = replace(model_settings("profile_models: m"), **changes)
+    limits = list(unsupported_loads(settings, SearchMode.QUICK))
+
+    assert len(limits) == len(words)
+    for (message, hint), text in zip(limits, words, strict=True):
+        assert text in message
+        assert "--search adaptive" in hint
+
+
+@pytest.mark.parametrize(
+    ("fields", "several"),
+    [
+        ({}, ""),
+        ({"max_batch_size": (1, 2), "instance_group": (1, 2)}, ""),
+        ({"dynamic_batching": ({},), "max_batch_size": (1, 2)}, ""),
+        ({"max_batch_size": (1, 2), "dynamic_batching": ({}, None)}, "dynamic_batching"),
+    ],
+)
+def test_a_field_that_is_not_varied_has_one_value(fields: Any, several: str) -> None:
+    assert field_with_several_values(fields) == several
+
+
+@pytest.mark.parametrize(
+    ("version", "needs"),
+    [("2.51.0", False), ("2.67.9", False), ("2.68.0", True), ("2.100", True), ("3.0.0", True)],
+)
+def test_servers_since_26_04_need_the_flag(version: str, needs: bool) -> None:
+    assert needs_client_shm(version, unknown=not needs) is needs
+
+
+def test_an_unknown_version_is_as_the_caller_wants() -> None:
+    assert needs_client_shm("", unknown=True)
+    assert not needs_client_shm("main", unknown=False)
+
+
+def test_who_shares_memory() -> None:
+    assert shares_memory({"shared-memory": "system"})
+    assert not shares_memory({"shared-memory": "none"})
+    assert not shares_memory({})
+
+
+def test_sizes_come_from_the_flags_of_perf_analyzer() -> None:
+    assert shapes_of({"shape": "IMAGE:3,224,224"}) == {"IMAGE": (3, 224, 224)}
+    assert shapes_of({"shape": ("A:1", "B:x", "C:2,2")}) == {"A": (1,), "C": (2, 2)}
+    assert shapes_of({}) == {}

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model configurations: how parameters change them, what makes them equal, what they are called."""
+"""Model configurations: how parameters change them, what makes them equal, what they are called;
+names of models that are measured together.
+
+Model configurations between Triton's protobuf, its JSON, and our mappings.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from model_analyzer.domain.model_names import group_members, group_name
 from model_analyzer.domain.models import (
     ModelFacts,
     VariantNames,
@@ -18,6 +25,7 @@ from model_analyzer.domain.models import (
     step_models,
     thaw,
 )
+from model_analyzer.domain.protobuf import from_json, normal, to_json
 from tests.unit.builders import variant
 
 
@@ -436,3 +444,87 @@ def test_a_variant_uses_the_gpus_of_the_variants_that_it_calls() -> None:
         caller = variant(instance_group=[{"kind": "KIND_CPU"}], composing=[part])
         assert ensemble.uses_gpus(gpus=1) == (kind == "GPU")
         assert caller.uses_gpus(gpus=1) == (kind == "GPU")
+
+
+@pytest.mark.parametrize(
+    ("members", "name"),
+    [
+        (["a"], "a"),
+        (["a", "b"], "a,b"),
+        (["a,b"], r"a\,b"),
+        (["a,b", "c"], r"a\,b,c"),
+        (["a\\"], r"a\\"),
+    ],
+)
+def test_a_comma_of_a_member_is_no_separator(members: list[str], name: str) -> None:
+    assert group_name(members) == name
+    assert group_members(name) == tuple(members)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1))
+def test_a_group_name_gives_back_its_members(members: list[str]) -> None:
+    assert group_members(group_name(members)) == tuple(members)
+
+
+CONFIG = freeze(
+    {
+        "name": "m",
+        "max_batch_size": 8,
+        "input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": [-1, 4]}],
+        "dynamic_batching": {"max_queue_delay_microseconds": 2**53 + 1},
+        "parameters": {"b": {"string_value": "2"}, "a": {"string_value": "1"}},
+    }
+)
+
+
+def test_json_has_64_bit_integers_as_text() -> None:
+    content = to_json(CONFIG)
+
+    assert content["maxBatchSize"] == 8
+    assert content["input"] == [{"name": "IN", "dataType": "TYPE_FP32", "dims": ["-1", "4"]}]
+    assert content["dynamicBatching"] == {"maxQueueDelayMicroseconds": str(2**53 + 1)}
+
+
+def test_names_may_stay_those_of_the_protobuf() -> None:
+    assert to_json(CONFIG, proto_names=True)["max_batch_size"] == 8
+
+
+@pytest.mark.parametrize("proto_names", [False, True])
+def test_a_configuration_comes_back_from_json(proto_names: bool) -> None:
+    assert from_json(to_json(CONFIG, proto_names=proto_names)) == CONFIG
+
+
+def test_fields_with_default_values_are_left_out() -> None:
+    spelled_out = {
+        **CONFIG,
+        "platform": "",
+        "batch_input": [],
+        "instance_group": [{"count": 1, "kind": "KIND_AUTO"}],
+        "optimization": {},
+    }
+
+    config = normal(freeze(spelled_out))
+
+    assert config["instance_group"] == ({"count": 1},)
+    assert config["optimization"] == {}  # it is there, and says nothing
+    assert "platform" not in config
+    assert "batch_input" not in config
+    assert normal(CONFIG) == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"max_batch_sise": 4}, "max_batch_sise"),
+        ({"input": [{"dataType": "TYPE_FLOAT"}]}, "TYPE_FLOAT"),
+        ({"maxBatchSize": "many"}, "many"),
+        ({"maxBatchSize": 2**40}, "max_?[bB]atch_?[sS]ize|range"),
+        ({"input": 5}, "input"),
+        ({"input": ["IN"]}, "input"),
+        ({"parameters": ["a"]}, "parameters"),
+        ({"dynamicBatching": "on"}, ""),
+    ],
+)
+def test_an_invalid_configuration_is_refused(content: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=f"not a model configuration: .*({words})"):
+        from_json(content)

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput, latencies and windows of a round, from the times of its requests."""
+"""Throughput, latencies and windows of a round, from the times of its requests; numbers of an
+export for the laws of a measurement.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +16,12 @@ import pytest
 from model_analyzer.domain.joint_histogram import MOST_REQUESTS
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
+from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.output import parse_report, parse_table
 from model_analyzer.runner.load.profile_export import Export, read_export
 from model_analyzer.runner.load.requests import Request, Requests
-from model_analyzer.runner.load.sampling import Offered, sampled
+from model_analyzer.runner.load.sampling import Offered, evidence_of, rates_of, sampled, whole_rate
 from model_analyzer.runner.load.schedule import due_times
 
 MS, NS = 1_000_000, 1_000_000_000
@@ -340,3 +344,46 @@ def test_of_many_requests_to_a_language_model_a_part_is_kept() -> None:
     assert model.joint.total == MOST_REQUESTS
     share = model.joint.within({"perf_latency": 20}) / model.joint.total
     assert share == pytest.approx(0.5, abs=0.04)
+
+
+MS_IN_NS = 10**6
+
+
+def exported(*sent_ms: float, takes_ms: int = 10, end_ms: int = 1000) -> Export:
+    times = [round(ms * MS_IN_NS) for ms in sent_ms]
+    requests = [
+        Request(sent, [sent + takes_ms * MS_IN_NS], sent + takes_ms * MS_IN_NS, [1])
+        for sent in times
+    ]
+    return Export(Requests.of(requests), [0, end_ms * MS_IN_NS])
+
+
+def test_an_ordinary_export_has_nothing_to_tell() -> None:
+    assert evidence_of(exported(0, 10)) == {}
+
+
+def test_impossible_requests_are_a_share() -> None:
+    assert evidence_of(replace(exported(0, 10, 20), impossible=1)) == {IMPOSSIBLE: 0.25}
+
+
+def test_tokens_and_the_responses_that_perf_analyzer_counted() -> None:
+    streamed = replace(exported(0, 10), responses=3.0)
+    assert evidence_of(streamed) == {TOKENS: 1.0, RESPONSES: 3.0}
+
+
+def test_an_open_load_has_three_rates() -> None:
+    due = np.arange(0, 1000 * MS_IN_NS, 10 * MS_IN_NS)  # 100 in a second
+    late = exported(*np.arange(0, 1000, 20))  # of which a slow client sends every other one
+    rates = rates_of(late, intended(late, due), is_whole=False)
+    assert rates == {DUE: 100.0, SENT: 50.0, ANSWERED: 50.0}
+
+
+def test_a_whole_load_counts_from_its_first_request_to_the_last() -> None:
+    due = np.array([0, 10, 50, 100]) * MS_IN_NS
+    on_time = exported(0, 10, 50, 100, end_ms=10_000)
+    rates = rates_of(on_time, intended(on_time, due), is_whole=True)
+    assert rates == pytest.approx({DUE: 30.0, SENT: 30.0, ANSWERED: 30.0})
+
+
+def test_a_single_request_has_no_rate() -> None:
+    assert whole_rate([np.array([5])]) == 0.0

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a server's version, and what is refused before it is tried."""
+"""What is said of a server's version, and what is refused before it is tried; what to do about an
+error in the server's log.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.runner.server.log import hint
+from model_analyzer.runner.server.log import error_lines, hint
 from model_analyzer.runner.versions import (
     DECOUPLED,
     FEATURES,
@@ -122,3 +124,41 @@ def test_each_server_has_a_python_that_its_models_fit() -> None:
     """Later servers lose none that an earlier one had."""
     assert all({*earlier} <= {*later} for earlier, later in pairwise(PYTHONS.values()))
     assert all(pythons[0] in ("3.8", "3.11", "3.12") for pythons in PYTHONS.values())
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("torch", "torch"), ("PIL", "pillow"), ("yaml.reader", "pyyaml")]
+)
+def test_a_missing_module_comes_with_the_command_that_installs_it(
+    module: str, package: str
+) -> None:
+    advice = hint("m did not load", f"ModuleNotFoundError: No module named '{module}'")
+
+    assert f"`model-analyzer runtime install --with {package} --unverified`" in advice
+
+
+def test_a_flag_that_the_server_does_not_know_is_named_instead_of_the_end_of_its_help() -> None:
+    refused = "/x/tritonserver: unrecognized option '--cache-config=local,size=9'"
+
+    assert error_lines([refused, "Usage: tritonserver [options]", "\tlimit will not be set."]) == (
+        refused,
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "lines"),
+    [
+        ("Poll failed: no: Cannot find field.", "Poll failed: no: Cannot find field."),
+        ('"Poll failed: no: Cannot find field."', "Poll failed: no: Cannot find field."),
+        ('"ValueError: \\"no\\" \\n\\nAt:\\n  m.py(8)\\n"', 'ValueError: "no" |At:|  m.py(8)'),
+        ('"cut off', '"cut off'),
+    ],
+)
+def test_error_lines_are_without_the_quotes_of_newer_servers(written: str, lines: str) -> None:
+    line = f"E1129 08:13:13.213346 18115 model_repository_manager.cc:1371] {written}"
+
+    assert "|".join(error_lines([line])) == lines
+
+
+def test_an_unknown_error_has_no_advice() -> None:
+    assert hint("something else") == ""
