@@ -45,18 +45,17 @@ def _file_prefix(ctx: click.Context, parameter: click.Parameter, value: str) -> 
     return value
 
 
-def prefix_option(command: F) -> F:
-    """`prefix`: which checkpoints of a directory the command uses."""
-    return click.option(
-        "--checkpoint-prefix",
-        "prefix",
-        default="",
-        metavar="NAME",
-        envvar=f"{VARIABLE_PREFIX}CHECKPOINT_PREFIX",
-        show_envvar=True,
-        callback=_file_prefix,
-        help="Prefix of the run's checkpoint names (NAME-0.ckpt).",
-    )(command)
+# `prefix`: which checkpoints of a directory the command uses.
+prefix_option = click.option(
+    "--checkpoint-prefix",
+    "prefix",
+    default="",
+    metavar="NAME",
+    envvar=f"{VARIABLE_PREFIX}CHECKPOINT_PREFIX",
+    show_envvar=True,
+    callback=_file_prefix,
+    help="Prefix of the run's checkpoint names (NAME-0.ckpt).",
+)
 
 
 def directory_options(command: F) -> F:
@@ -83,16 +82,15 @@ def _kept(ctx: click.Context, parameter: click.Parameter, value: Path | None) ->
     ctx.meta[_PRICES] = _expanded(ctx, parameter, value)
 
 
-def prices_option(command: F) -> F:
-    """The file with prices of hardware: see `prices_of`, and `given_result_options`."""
-    return click.option(
-        "--prices",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        callback=_kept,
-        expose_value=False,
-        help="YAML file with prices of hardware, for what inferences cost.",
-    )(command)
+# The file with prices of hardware: see `prices_of`, and `given_result_options`.
+prices_option = click.option(
+    "--prices",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    callback=_kept,
+    expose_value=False,
+    help="YAML file with prices of hardware, for what inferences cost.",
+)
 
 
 def prices_of(ctx: click.Context) -> Path | None:
@@ -117,11 +115,10 @@ def given_result_options(ctx: click.Context, directory: Path, prefix: str) -> Ma
     return given if prices is None else {**given, "--prices": str(prices)}
 
 
-def checkpoint_argument(command: F) -> F:
-    """`which`: one checkpoint of the directory."""
-    return click.argument(
-        "which", metavar="[CHECKPOINT]", default="latest", shell_complete=complete_checkpoint
-    )(command)
+# `which`: one checkpoint of the directory.
+checkpoint_argument = click.argument(
+    "which", metavar="[CHECKPOINT]", default="latest", shell_complete=complete_checkpoint
+)
 
 
 def model_option(condition: str = "") -> Callable[[F], F]:
@@ -130,15 +127,14 @@ def model_option(condition: str = "") -> Callable[[F], F]:
     return click.option("-m", "--model", metavar="MODEL", shell_complete=complete_model, help=text)
 
 
-def config_file_option(command: F) -> F:
-    """`config_file`: the file of the run whose results are used."""
-    return path_option(
-        "-f",
-        "--config-file",
-        "config_file",
-        metavar="FILE",
-        help="YAML file of the run, for its goals and checkpoint directory.",
-    )(command)
+# `config_file`: the file of the run whose results are used.
+config_file_option = path_option(
+    "-f",
+    "--config-file",
+    "config_file",
+    metavar="FILE",
+    help="YAML file of the run, for its goals and checkpoint directory.",
+)
 
 
 def order_option(default: str) -> Callable[[F], F]:
@@ -150,9 +146,7 @@ def order_option(default: str) -> Callable[[F], F]:
     )
 
 
-def json_option(command: F) -> F:
-    flags = ("--json", "as_json")
-    return click.option(*flags, is_flag=True, help="Print JSON, for programs.")(command)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
 def format_option(
@@ -165,48 +159,43 @@ def format_option(
     )
 
 
-def output_option(command: F) -> F:
-    flags = ("-o", "--output")
-    return path_option(*flags, metavar="FILE", help="File to write instead of printing.")(command)
+output_option = path_option(
+    "-o", "--output", metavar="FILE", help="File to write instead of printing."
+)
 
+# `conditions`: the number of a group, or None.
+conditions_option = click.option(
+    "--conditions",
+    "--circumstances",  # its earlier name
+    "conditions",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Rank the measurements of this group of conditions; `checkpoint show` lists the"
+    " groups.  [default: the group of the configuration file, otherwise the one with the"
+    " most measurements]",
+)
 
-def conditions_option(command: F) -> F:
-    """`conditions`: the number of a group, or None."""
-    return click.option(
-        "--conditions",
-        "--circumstances",  # its earlier name
-        "conditions",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Rank the measurements of this group of conditions; `checkpoint show` lists the"
-        " groups.  [default: the group of the configuration file, otherwise the one with the"
-        " most measurements]",
-    )(command)
-
-
-def allow_miss_option(command: F) -> F:
-    """`allow_miss`, for `output.is_shown`."""
-    return click.option(
-        "--allow-miss",
-        is_flag=True,
-        help="If no configuration meets the constraints, use the closest one.",
-    )(command)
-
-
-def remarks_option(command: F) -> F:
-    """For commands that count the remarks of an answer: see `shows_remarks`."""
-    return click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        callback=_keep_verbose,
-        expose_value=False,
-        help="Show all remarks about the recommendation.",
-    )(command)
+# `allow_miss`, for `output.is_shown`.
+allow_miss_option = click.option(
+    "--allow-miss",
+    is_flag=True,
+    help="If no configuration meets the constraints, use the closest one.",
+)
 
 
 def _keep_verbose(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     ctx.meta[_VERBOSE] = value
+
+
+# For commands that count the remarks of an answer: see `shows_remarks`.
+remarks_option = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    callback=_keep_verbose,
+    expose_value=False,
+    help="Show all remarks about the recommendation.",
+)
 
 
 def shows_remarks(ctx: click.Context) -> bool:
