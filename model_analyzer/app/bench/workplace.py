@@ -16,7 +16,7 @@ from model_analyzer.app.bench.preflight import Preflight
 from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.domain.models import ModelFacts, empty
 from model_analyzer.domain.settings import LaunchMode, ModelType, ProfileSettings
-from model_analyzer.errors import ConfigError, Problem, unwritable
+from model_analyzer.errors import unwritable, wrong
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.load.command import named_files
@@ -78,13 +78,12 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
     export = ExportDirectory(settings.export.path)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     if settings.server.is_openai and is_before(perf_analyzer.version, OPENAI_FROM):
-        problem = Problem(
-            where=job.places.for_all("endpoint"),
-            message=f"perf_analyzer {perf_analyzer.version} cannot measure OpenAI's API:"
-            f" {OPENAI_FROM} and newer can",
-            hint="`model-analyzer runtime install`, or choose another with --perf-analyzer-path",
+        raise wrong(
+            job.places.for_all("endpoint"),
+            f"perf_analyzer {perf_analyzer.version} cannot measure OpenAI's API: {OPENAI_FROM} and"
+            " newer can",
+            "`model-analyzer runtime install`, or choose another with --perf-analyzer-path",
         )
-        raise ConfigError(problem)
     return Workplace(
         work=work,
         guards=stack.enter_context(ReadyGuard()),

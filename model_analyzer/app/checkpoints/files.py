@@ -21,7 +21,7 @@ from model_analyzer.results.flat_rows import Rows
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import pick, pick_top
 from model_analyzer.state.format.layout import Layout, name_of
-from model_analyzer.state.merge import merge
+from model_analyzer.state.merge import Merged, merge
 from model_analyzer.state.overview import FileVerdict, files_of, verify
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.stores.checkpointer import copy
@@ -58,17 +58,11 @@ def export_checkpoint(checkpoint: Checkpoint, form: str) -> ExportedCheckpoint:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
-    """The checkpoint that was written, its number of outcomes, and what is odd about the file."""
-
-    path: Path | None
-    outcomes: int
-    remarks: Sequence[str]
-
-
-def start_directory(file: Path, directory: Path, prefix: str = "") -> Imported:
-    """Writes what the file holds as the first checkpoint of the directory.
+def start_directory(
+    file: Path, directory: Path, prefix: str = ""
+) -> tuple[Path | None, Checkpoint]:
+    """Writes what the file holds as the first checkpoint of the directory; its path, and what the
+    file holds.
 
     Raises CheckpointError where the file is damaged, or the directory has measurements.
     """
@@ -80,40 +74,20 @@ def start_directory(file: Path, directory: Path, prefix: str = "") -> Imported:
                 " combine both with `model-analyzer checkpoint merge`"
             )
         state.start_from(checkpoint)
-        return Imported(
-            path=state.newest, outcomes=len(checkpoint.records), remarks=checkpoint.remarks
-        )
+        return state.newest, checkpoint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFile:
-    """The checkpoint that was written, with how many outcomes; how many measurements of trials that
-    another checkpoint measured, too, it has as repetitions; how many failures were left out; and
-    how many variants got another name.
-    """
-
-    path: Path | None
-    outcomes: int
-    repetitions: int
-    failures: int
-    renamed: int
-
-
-def merge_into(directory: Path, checkpoints: Sequence[Checkpoint], prefix: str = "") -> MergedFile:
-    """Writes the checkpoints as the next numbered one of the directory.
+def merge_into(
+    directory: Path, checkpoints: Sequence[Checkpoint], prefix: str = ""
+) -> tuple[Path | None, Merged]:
+    """Writes the checkpoints as the next numbered one of the directory; its path and content.
 
     Raises CheckpointError where they were measured on different hardware.
     """
     merged = merge(checkpoints)
     with ProfileState(directory, prefix=prefix) as state:
         state.start_from(merged.checkpoint)
-        return MergedFile(
-            path=state.newest,
-            outcomes=len(merged.checkpoint.records),
-            repetitions=merged.repetitions,
-            failures=merged.failures,
-            renamed=merged.renamed,
-        )
+        return state.newest, merged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -247,16 +247,16 @@ def test_checkpoints_are_merged_into_a_new_one(directory: Path, tmp_path: Path) 
     with ProfileState(tmp_path / "other") as state:
         state.record(trial(variant("m_config_0", max_batch_size=8)), measurement(1.0))
 
-    merged = merge_into(tmp_path / "both", [load(directory), load(tmp_path / "other")])
+    path, merged = merge_into(tmp_path / "both", [load(directory), load(tmp_path / "other")])
 
-    assert (merged.outcomes, merged.repetitions, merged.renamed) == (4, 0, 1)
-    assert merged.path == tmp_path / "both/0.ckpt"
+    assert (len(merged.checkpoint.records), merged.repetitions, merged.renamed) == (4, 0, 1)
+    assert path == tmp_path / "both/0.ckpt"
 
 
 def test_a_directory_starts_from_a_file_once(directory: Path, tmp_path: Path) -> None:
-    imported = start_directory(directory / "1.ckpt", tmp_path / "new")
+    path, imported = start_directory(directory / "1.ckpt", tmp_path / "new")
 
-    assert (imported.path, imported.outcomes) == (tmp_path / "new/0.ckpt", 3)
+    assert (path, len(imported.records)) == (tmp_path / "new/0.ckpt", 3)
     with pytest.raises(CheckpointError, match="already has measurements"):
         start_directory(directory / "1.ckpt", tmp_path / "new")
 

@@ -112,8 +112,8 @@ def merge(sources: Sequence[Path], output_dir: Path, prefix: str) -> None:
 
     if len(sources) < 2:
         raise wrong("A B", "give at least two checkpoints to merge")
-    merged = merge_into(output_dir, [open_path(path, prefix) for path in sources], prefix)
-    echo(f"wrote {merged.path} with {counted(merged.outcomes, 'outcome')}")
+    written, merged = merge_into(output_dir, [open_path(path, prefix) for path in sources], prefix)
+    echo(f"wrote {written} with {counted(len(merged.checkpoint.records), 'outcome')}")
     if merged.repetitions:
         echo(
             f"kept {counted(merged.repetitions, 'repetition')} of trials that another checkpoint"
@@ -146,9 +146,9 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
     """
     from model_analyzer.app.checkpoints.files import start_directory
 
-    imported = start_directory(file, directory, prefix)
+    written, imported = start_directory(file, directory, prefix)
     warn_all(imported.remarks)
-    echo(f"wrote {imported.path} with {counted(imported.outcomes, 'outcome')}")
+    echo(f"wrote {written} with {counted(len(imported.records), 'outcome')}")
 
 
 @click.command()
