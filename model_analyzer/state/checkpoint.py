@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import chain, takewhile
 from operator import itemgetter
 from pathlib import Path
@@ -377,11 +376,14 @@ def _notes(contents: Sequence[Content], records: Records) -> Iterator[Notes]:
 
 
 def _combined_metadata(contents: Iterable[Content]) -> Mapping[str, Any]:
-    metadata: Mapping[str, Any] = freeze(reduce(with_values, (c.metadata for c in contents), {}))
-    return metadata
+    metadata: Mapping[str, Any] = {}
+    for content in contents:
+        metadata = with_values(metadata, content.metadata)
+    frozen: Mapping[str, Any] = freeze(metadata)
+    return frozen
 
 
-def with_values(metadata: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def with_values(metadata: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The metadata with these keys set: a value replaces a whole tree, None removes it."""
     changed = dict(metadata)
     for key, value in values.items():

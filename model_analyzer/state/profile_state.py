@@ -68,6 +68,9 @@ class StateFiles:
     _newest: Path | None
     _encoder: Encoder
     _pending: list[Entry]
+    _next: int  # number of a checkpoint
+    _unsaved: int  # outcomes since the last one
+    _has_saved: bool
 
     def __init__(self, layout: Layout, on_save: Callable[[Path], None] | None) -> None:
         """Takes the lock of the directory, which is created if needed."""
