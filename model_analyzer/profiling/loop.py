@@ -28,23 +28,30 @@ from model_analyzer.profiling.loop_events import (
     TrialStarted,
 )
 
+# What the searches get of an outcome.
+Complete = Callable[[Trial, Outcome], Outcome]
+
 
 def profile(
     searches: Mapping[Lane, Search],
     executor: Executor,
     state: State,
     *,
+    complete: Complete = lambda _, outcome: outcome,
     is_stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
     """Runs all searches to their end at the same time, each on the slots of its kind, with as many
     trials at once as there are slots.
 
-    Once `is_stopping`, it starts no further trials and ends with those under way. To stop at once,
-    stop iterating. Raises ClusterError at its end if a search could not go on without slots.
+    What searches and events get of an outcome is what `complete` makes of it: with the metrics that
+    follow from measured ones, and are not recorded. Once `is_stopping`, it starts no further trials
+    and ends with those under way. To stop at once, stop iterating. Raises ClusterError at its end
+    if a search could not go on without slots.
     """
-    run = _Run(executor, state, is_stopping)
+    run = _Run(executor, state, complete, is_stopping)
     lanes = {
-        lane.kind: RunningLane(lane, search, state, executor) for lane, search in searches.items()
+        lane.kind: RunningLane(lane, search, state, executor, complete)
+        for lane, search in searches.items()
     }
     for lane in lanes.values():
         yield from run.finish(lane, lane.questions.replay(), None)
@@ -72,9 +79,16 @@ def profile(
 class _Run:
     """The steps of the loop."""
 
-    def __init__(self, executor: Executor, state: State, is_stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        state: State,
+        complete: Complete,
+        is_stopping: Callable[[], bool],
+    ) -> None:
         self._executor = executor
         self._state = state
+        self._complete = complete
         self._is_stopping = is_stopping
         self._losses = LostTrials(state)
 
@@ -118,7 +132,7 @@ class _Run:
         for trial, outcome in answered:
             # on disk before anything else happens
             self._state.record(trial, outcome, node="" if slot is None else slot.node)
-            yield TrialFinished(trial, outcome, slot)
+            yield TrialFinished(trial, self._complete(trial, outcome), slot)
             lane.foresight.add(trial, outcome)
             lane.patience.add(trial, outcome, is_new=slot is not None)
             slot = None  # further trials have the same content: they are known now
@@ -143,8 +157,11 @@ class SearchQuestions:
     With `records`, each question is recorded in the state.
     """
 
-    def __init__(self, search: Search, state: State, lane: Lane, *, records: bool) -> None:
+    def __init__(
+        self, search: Search, state: State, lane: Lane, complete: Complete, *, records: bool
+    ) -> None:
         self._search = search
+        self._complete = complete
         self._state = state
         self._lane = lane
         self._records = records
@@ -192,7 +209,7 @@ class SearchQuestions:
         self._told.append(key)
         for trial in self._open.pop(key):
             yield trial, outcome
-            self._search.tell(trial, outcome)
+            self._search.tell(trial, self._complete(trial, outcome))
 
     def _ask(self, recorded: str | None = None) -> tuple[Trial | None, str]:
         """The answer of the search and its key, recorded unless it is the `recorded` one."""
@@ -219,10 +236,13 @@ class RunningLane:
     Questions are recorded if several of its trials may be under way at once.
     """
 
-    def __init__(self, lane: Lane, search: Search, state: State, executor: Executor) -> None:
+    def __init__(
+        self, lane: Lane, search: Search, state: State, executor: Executor, complete: Complete
+    ) -> None:
         self.kind = lane.kind
         self._executor = executor
-        self.questions = SearchQuestions(search, state, lane, records=len(self.slots) > 1)
+        records = len(self.slots) > 1
+        self.questions = SearchQuestions(search, state, lane, complete, records=records)
         self.foresight = Foresight()
         self.patience = SearchPatience(lane.kind)
         self.under_way: set[str] = set()

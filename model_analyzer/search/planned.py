@@ -10,7 +10,6 @@ from typing import Any
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import Fork, LearningPlan, PartialPlan, Plan
 
@@ -56,34 +55,6 @@ class PlannedSearch:
     def conclusion(self) -> Conclusion | None:
         result = self._root.result
         return result if isinstance(result, Conclusion) else None
-
-
-class CompletedSearch:
-    """The `search`, told each outcome as `complete` makes it: with the metrics that follow from
-    measured ones, and are not recorded.
-    """
-
-    def __init__(self, search: Search, complete: Callable[[Trial, Outcome], Outcome]) -> None:
-        self._search = search
-        self._complete = complete
-
-    @property
-    def most_trials(self) -> int | None:
-        return self._search.most_trials
-
-    @property
-    def outlook(self) -> Outlook | None:
-        return self._search.outlook
-
-    @property
-    def conclusion(self) -> Conclusion | None:
-        return self._search.conclusion
-
-    def ask(self) -> Trial | None:
-        return self._search.ask()
-
-    def tell(self, trial: Trial, outcome: Outcome) -> None:
-        self._search.tell(trial, self._complete(trial, outcome))
 
 
 def _identity(trial: Trial) -> tuple[str, str]:

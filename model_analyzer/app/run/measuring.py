@@ -36,7 +36,6 @@ from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants
 from model_analyzer.search.plan import Subject, by_name
-from model_analyzer.search.planned import CompletedSearch
 from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
 
@@ -234,18 +233,15 @@ def _search(placed: Sequence[Subject], session: Session, caller: Caller) -> None
     if not adaptive.counts_earlier_runs:
         adaptive = replace(adaptive, since=whole_seconds())
     chosen = replace(settings.search, adaptive=adaptive)
-    searches = {
-        each.lane: CompletedSearch(choose(each, chosen, names), complete) for each in placed
-    }
+    searches = {each.lane: choose(each, chosen, names) for each in placed}
     events = measure_all(
         searches,
         session.bench.executor,
         state,
+        complete=complete,
         is_stopping=lambda: caller.interrupts.requested,
     )
     for event in events:
-        if isinstance(event, TrialFinished):
-            event = replace(event, outcome=complete(event.trial, event.outcome))
         caller.tracker.tell(event)
         if isinstance(event, TrialFinished):
             for work in event.trial.workloads:

@@ -21,7 +21,6 @@ from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pool
 from model_analyzer.search.choose import choose
-from model_analyzer.search.planned import CompletedSearch
 from tests.sizes import small_and_full
 from tests.unit import builders
 from tests.unit.search.surfaces import (
@@ -72,15 +71,14 @@ def goodputs(outcomes: Mapping[str, list[Measurement]]) -> list[float]:
 def test_every_search_maximizes_goodput(mode: SearchMode) -> None:
     where = limits(mode=mode, instances=(1, 4), batch=(1, 2), concurrency=(1, 64))
     complete = Profile().completion(TARGET.goal)
-    asked = CompletedSearch(search(TARGET, where, optuna=shares(20, 40)), complete)
+    asked = search(TARGET, where, optuna=shares(20, 40))
     outcomes: dict[str, list[Measurement]] = {}
 
     def respond(trial: Trial) -> Outcome:
-        measured = served(trial)
-        completed = complete(trial, measured)
+        completed = complete(trial, served(trial))
         assert isinstance(completed, Measurement)
         outcomes.setdefault(trial.first.key, []).append(completed)
-        return measured
+        return completed
 
     sequence(asked, respond)
 
@@ -114,15 +112,14 @@ def test_a_goodput_of_zero_is_no_reason_to_stay_at_low_loads() -> None:
         adaptive=AdaptiveSettings(max_trials=10),
     )
     complete = Profile().completion(target.goal)
-    asked = CompletedSearch(choose(target, where, VariantNames()), complete)
+    asked = choose(target, where, VariantNames())
     outcomes: list[Measurement] = []
 
     def respond(trial: Trial) -> Outcome:
-        measured = slept(trial)
-        completed = complete(trial, measured)
+        completed = complete(trial, slept(trial))
         assert isinstance(completed, Measurement)
         outcomes.append(completed)
-        return measured
+        return completed
 
     sequence(asked, respond)
 
