@@ -29,7 +29,7 @@ from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind,
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.host import ControlGroup
 from model_analyzer.runner.load import careful, child, launches, time_limits
-from model_analyzer.runner.load.launches import Reading
+from model_analyzer.runner.load.launches import Launches, Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.runtime import Program
 from tests.phrases import DID_NOT_LOAD
@@ -85,17 +85,16 @@ def make(tmp_path: Path):
             "path": None, "timeout_s": 300, "max_launches": 10, "most_cpu_percent": 1e6,
         }  # fmt: skip
         (tmp_path / "work").mkdir()
-        return PerfAnalyzer(
+        launches = Launches(
             Program(path=program, origin="test", environment=dict(os.environ)),
             LoadGeneratorSettings(**{**defaults, **settings}),
             Protocol.GRPC,
             work_directory=tmp_path / "work",
             user_directory=tmp_path,
             genai_perf=genai_perf,
-            transcript=transcript,
             most_bytes=most_bytes,
-            tell=tell,
         )
+        return PerfAnalyzer(launches, transcript=transcript, tell=tell)
 
     return build
 

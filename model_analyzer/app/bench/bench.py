@@ -22,6 +22,7 @@ from model_analyzer.domain.protocols import Executor, Monitor
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Trial
+from model_analyzer.runner.load.launches import Launches
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.monitors.usage import (
     CpuMonitor,
@@ -102,7 +103,7 @@ def make_runner(
     """
     settings = job.settings
     place.guards.prepare()
-    load_generator = PerfAnalyzer(
+    launches = Launches(
         place.perf_analyzer,
         settings.load_generator,
         settings.server.protocol,
@@ -110,9 +111,9 @@ def make_runner(
         user_directory=Path.cwd(),
         genai_perf=place.genai_perf,
         guards=place.guards,
-        transcript=_transcript(settings, show, conceal),
-        tell=tell,
     )
+    transcript = _transcript(settings, show, conceal)
+    load_generator = PerfAnalyzer(launches, transcript=transcript, tell=tell)
     return TrialRunner(
         server,
         load_generator,

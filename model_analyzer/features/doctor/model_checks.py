@@ -39,10 +39,9 @@ from model_analyzer.features.doctor.findings import Finding, Level, ok, problem,
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.input_files import input_mistakes
-from model_analyzer.runner.load.launches import MOST_BYTES, Launches
+from model_analyzer.runner.load.launches import Launches
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.time_limits import GivenLimit
-from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
 from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading
@@ -106,9 +105,6 @@ class FirstRequest:
             self.protocol,
             work_directory=self.work_directory,
             user_directory=self.user_directory,
-            genai_perf=None,
-            guards=ReadyGuard(),
-            most_bytes=MOST_BYTES,
         )
         flags = {name: value for name, value in self.flags.items() if name not in _OF_LOADS}
         if "sequence_batching" in variant.config:
@@ -245,7 +241,7 @@ def check_measuring(
 ) -> Finding:
     """Measures the loaded model with perf_analyzer for a short time, over the run's protocol."""
     name = "perf_analyzer measures"
-    generator = PerfAnalyzer(
+    launches = Launches(
         load,
         LoadGeneratorSettings(
             model_type=ModelType.GENERIC,
@@ -266,7 +262,7 @@ def check_measuring(
         load=Load(value=1),
         flags={**flags, "stability-percentage": "999"},
     )
-    reading = generator.generate([workload], server)
+    reading = PerfAnalyzer(launches).generate([workload], server)
     if isinstance(reading, Failure):
         return problem(name, reading.message, reading.hint or _FIX_MEASURING, reading.log)
     throughput = reading.models[0].values["perf_throughput"]

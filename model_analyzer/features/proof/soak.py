@@ -46,7 +46,7 @@ from model_analyzer.runner.host import whole_seconds
 from model_analyzer.runner.load.child import most_memory_of_each
 from model_analyzer.runner.load.ended import OUTPUT, Stop
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.launches import MOST_BYTES, Launches
+from model_analyzer.runner.load.launches import Launches
 from model_analyzer.runner.load.output import parse_report
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.monitors.usage import read_resources
@@ -176,9 +176,7 @@ class Endurance:
             settings.server.protocol,
             work_directory=self._outputs,
             user_directory=Path.cwd(),
-            genai_perf=None,
             guards=place.guards,
-            most_bytes=MOST_BYTES,
         )
 
     def complete(self, journal: SampleJournal) -> Failure | None:

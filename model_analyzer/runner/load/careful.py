@@ -13,7 +13,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.flags import Flag
@@ -78,15 +77,10 @@ class CarefulMeasuring:
     """
 
     def __init__(
-        self,
-        launches: Launches,
-        sizes: ExportSizes,
-        user_directory: Path,
-        tell: Callable[[Overdue], None],
+        self, launches: Launches, sizes: ExportSizes, tell: Callable[[Overdue], None]
     ) -> None:
         self._launches = launches
         self._sizes = sizes
-        self._user_directory = user_directory
         self._tell = tell
         # enlarged windows that were stable: later loads of the same kind start with them
         self._learned: dict[_Kind, Window] = {}
@@ -163,7 +157,9 @@ class CarefulMeasuring:
         if not isinstance(path, str):
             return ""
         try:
-            content = read_regular(self._user_directory / path, most_bytes=MOST_INTERVALS_BYTES)
+            content = read_regular(
+                self._launches.user_directory / path, most_bytes=MOST_INTERVALS_BYTES
+            )
         except OSError:
             return ""  # it has changed since the run began, or is larger than any that is useful
         return content.decode(errors="replace")

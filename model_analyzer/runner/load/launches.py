@@ -93,8 +93,8 @@ class Reading:
 class Launches:
     """Starts perf_analyzers, and genai-perf for workloads with its flags.
 
-    `guards` may have a guard ready for a program. If it writes more than `most_bytes`, it is
-    stopped.
+    The user's paths are relative to `user_directory`. `guards` may have a guard ready for a
+    program. If it writes more than `most_bytes`, it is stopped.
     """
 
     def __init__(
@@ -105,17 +105,17 @@ class Launches:
         *,
         work_directory: Path,
         user_directory: Path,
-        genai_perf: Program | None,
-        guards: ReadyGuard,
-        most_bytes: int,
+        genai_perf: Program | None = None,
+        guards: ReadyGuard | None = None,
+        most_bytes: int = MOST_BYTES,
     ) -> None:
         self._program = program
         self._settings = settings
         self._protocol = protocol
         self._work_directory = work_directory
-        self._user_directory = user_directory
+        self.user_directory = user_directory
         self._genai_perf = genai_perf
-        self._guards = guards
+        self._guards = guards or ReadyGuard()
         self._most_bytes = most_bytes
         self._running: Sequence[Child] = ()
 
@@ -221,7 +221,7 @@ class Launches:
                 reached_by=route.flags,
                 table=TABLE,
                 window=window,
-                user_directory=self._user_directory,
+                user_directory=self.user_directory,
             )
         return self._program, build_command(
             self._program.path,
@@ -237,7 +237,7 @@ class Launches:
             and route.load_timeout_s is None
             and not has_fixed_shapes(work.variant.config),
             window=window,
-            user_directory=self._user_directory,
+            user_directory=self.user_directory,
         )
 
     def _wait(

@@ -10,55 +10,34 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.domain.protocols import Server
-from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.errors import unwritable
 from model_analyzer.runner.load.careful import CarefulMeasuring
-from model_analyzer.runner.load.launches import MOST_BYTES, Launches, Reading
+from model_analyzer.runner.load.launches import Launches, Reading
 from model_analyzer.runner.load.rates import ExportSizes
 from model_analyzer.runner.load.rounds import RoundMeasuring
 from model_analyzer.runner.load.time_limits import end_of_budget
-from model_analyzer.runner.process import ReadyGuard
-from model_analyzer.runner.runtime import Program
 
 
 class PerfAnalyzer:
     """The load generator: starts one perf_analyzer for each workload, at the same time.
 
-    Workloads with genai-perf flags run with `genai_perf`. `transcript` receives the command and the
-    output of the last launch of each trial. `guards` may have a guard ready for it. A program that
-    writes more than `most_bytes` is stopped. `tell` is called if a measurement takes much longer
-    than expected.
+    `transcript` receives the command and the output of the last launch of each trial. `tell` is
+    called if a measurement takes much longer than expected.
     """
 
     def __init__(
         self,
-        program: Program,
-        settings: LoadGeneratorSettings,
-        protocol: Protocol,
+        launches: Launches,
         *,
-        work_directory: Path,
-        user_directory: Path,
-        genai_perf: Program | None = None,
         transcript: Callable[[str], None] | None = None,
-        guards: ReadyGuard | None = None,
-        most_bytes: int = MOST_BYTES,
         tell: Callable[[Overdue], None] = lambda _: None,
     ) -> None:
-        self._launches = Launches(
-            program,
-            settings,
-            protocol,
-            work_directory=work_directory,
-            user_directory=user_directory,
-            genai_perf=genai_perf,
-            guards=guards or ReadyGuard(),
-            most_bytes=most_bytes,
-        )
+        self._launches = launches
         sizes = ExportSizes()
-        self._careful = CarefulMeasuring(self._launches, sizes, user_directory, tell)
-        self._rounds = RoundMeasuring(self._launches, sizes, user_directory, tell)
+        self._careful = CarefulMeasuring(launches, sizes, tell)
+        self._rounds = RoundMeasuring(launches, sizes, tell)
         self._transcript = transcript
 
     def processes(self) -> Sequence[psutil.Process]:

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
 from model_analyzer.domain.loads import workload_words
@@ -97,20 +96,15 @@ _LONGER, _MORE_S = 2.0, 5.0
 class RoundMeasuring:
     """Measures rounds, and remembers rates and sizes of requests for the next ones.
 
-    Paths of logs are relative to `user_directory`. `tell` is called if a round takes long.
+    `tell` is called if a round takes long.
     """
 
     def __init__(
-        self,
-        launches: Launches,
-        sizes: ExportSizes,
-        user_directory: Path,
-        tell: Callable[[Overdue], None],
+        self, launches: Launches, sizes: ExportSizes, tell: Callable[[Overdue], None]
     ) -> None:
         self._tell = tell
         self._launches = launches
         self._sizes = sizes
-        self._user_directory = user_directory
         self._rates = RequestRates()
 
     def measure(
@@ -244,7 +238,7 @@ class RoundMeasuring:
         if not traffic.log:
             return None
         try:
-            return read_replay(traffic, work.flags, self._user_directory)
+            return read_replay(traffic, work.flags, self._launches.user_directory)
         except ReplayProblem as error:  # it has changed since the run began
             raise wrong("load", error.message) from None
 
