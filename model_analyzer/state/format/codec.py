@@ -10,13 +10,13 @@ identities do not depend on them. Empty fields are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.hardware import WITHOUT_GPU, Device, Machine
+from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
 from model_analyzer.domain.measurements import (
     Measurement,
     ModelMeasurement,
@@ -27,7 +27,7 @@ from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.slots import Asked, Lane, SharedHost, Shift
+from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import (
@@ -187,13 +187,8 @@ def _rounded(seconds: float) -> float:
     return round(seconds, 3)
 
 
-def encode_device(device: Device) -> Entry:
-    return {"uuid": device.uuid, "name": device.name, "memory": device.memory}
-
-
 def _machine_entry(machine: Machine) -> Entry:
-    fields = {**asdict(machine), "devices": [encode_device(each) for each in machine.devices]}
-    return {name: value for name, value in fields.items() if value not in ("", None, [])}
+    return {name: value for name, value in asdict(machine).items() if value not in ("", None, ())}
 
 
 def encode_server_only(gpus: Mapping[str, Values]) -> Entry:
@@ -216,13 +211,11 @@ def encode_asked(lane: Lane, number: int, asked: Asked) -> Entry:
 
 
 def encode_shared_host(shared: SharedHost) -> Entry:
-    def row(shift: Shift | None) -> list[float] | None:
-        return None if shift is None else [shift.percent, shift.error]
-
+    latency = shared.latency_p99
     return {
         **asdict(shared),
-        "throughput": row(shared.throughput),
-        "latency_p99": row(shared.latency_p99),
+        "throughput": astuple(shared.throughput),
+        "latency_p99": None if latency is None else astuple(latency),
         "started": _rounded(shared.started),
         "entry": SHARED_HOST,
     }

@@ -252,15 +252,9 @@ def _unusable(entry: Entry, error: ValueError) -> ValueError:
 
 
 def _machine(machine: schema.StoredMachine) -> Machine:
-    return Machine(
-        host=machine.host,
-        devices=devices_of(machine.devices),
-        driver=machine.driver,
-        processor=machine.processor,
-        cores=or_none(machine.cores),
-        niceness=or_none(machine.niceness),
-        threads=machine.threads,
-    )
+    present = {name: each for name, each in asdict(machine).items() if each is not UNSET}
+    del present["id"]
+    return Machine(**{**present, "devices": devices_of(machine.devices)})
 
 
 def _setup(setup: schema.Setup) -> ServerSetup:
@@ -396,7 +390,7 @@ def _each(make: Callable[[V], T], items: dict[str, V]) -> Mapping[str, T]:
 
 
 def devices_of(devices: Sequence[schema.StoredDevice]) -> tuple[Device, ...]:
-    return tuple([Device(uuid=each.uuid, name=each.name, memory=each.memory) for each in devices])
+    return tuple([Device(**asdict(each)) for each in devices])
 
 
 def or_none(value: T | UnsetType) -> T | None:
@@ -422,15 +416,11 @@ def decode_shared_host(entry: Entry) -> SharedHost:
     """The test of a host with several slots. Raises ValueError if the entry is invalid."""
     shared = _usable(schema.StoredSharedHost, entry)
     latency = shared.latency_p99
-    return SharedHost(
-        host=shared.host,
-        slots=shared.slots,
-        model=shared.model,
-        trial=shared.trial,
-        throughput=Shift(*shared.throughput),
-        latency_p99=None if latency is None else Shift(*latency),
-        started=shared.started,
-    )
+    shifts = {
+        "throughput": Shift(*shared.throughput),
+        "latency_p99": None if latency is None else Shift(*latency),
+    }
+    return SharedHost(**{**asdict(shared), **shifts})
 
 
 def decode_proof(entry: Entry) -> Proof:

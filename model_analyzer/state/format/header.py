@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from types import MappingProxyType
 
@@ -15,7 +15,7 @@ from model_analyzer import __version__
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import empty
 from model_analyzer.state.format import schema
-from model_analyzer.state.format.codec import FORMAT, HEADER, encode_device
+from model_analyzer.state.format.codec import FORMAT, HEADER
 from model_analyzer.state.format.decoder import devices_of
 from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.format.schema import checked
@@ -69,7 +69,7 @@ def header_entry(header: Header) -> Entry:
         "format": FORMAT,
         "tool": header.tool,
         "time": header.time,
-        "devices": [encode_device(device) for device in header.devices],
+        "devices": [asdict(device) for device in header.devices],
         "host": dict(header.host),
         **({} if header.cores is None else {"cores": header.cores}),
         **identity,

@@ -10,7 +10,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from model_analyzer.state.format.codec import (
     Encoder,
     encode_asked,
     encode_conclusion,
-    encode_device,
 )
 from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry, decode, encode
@@ -319,7 +318,7 @@ def journal(path: Path, *parts: tuple[tuple[Device, ...], list[Trial]]) -> None:
     """A journal as format 3 wrote it: for each run its GPUs, and the trials that it measured."""
     with path.open("wb") as file:
         for devices, trials in parts:
-            header = {"entry": "header", "format": 3, "devices": [*map(encode_device, devices)]}
+            header = {"entry": "header", "format": 3, "devices": [*map(asdict, devices)]}
             file.write(encode(header))
             encoder = Encoder()
             for each in trials:
