@@ -113,7 +113,7 @@ ADDRESSES = {
     # pictures are drawn by engines that may end their process, after everything has run
     "subprocess": {"runner/process.py", "reports/renderer.py"},
     "threading": {
-        "runner/monitors/sampler.py",
+        "runner/monitors/usage.py",
         "runner/server/triton.py",
         "features/cluster/slot_worker.py",
         "runner/executors/slot_threads.py",
@@ -154,7 +154,7 @@ ADDRESSES = {
         "runner/client/http.py", "runner/monitors/triton_metrics.py",
         "features/watch/server_readings.py",
     },
-    "ssl": {"runner/client/http.py", "runner/client/tls.py"},
+    "ssl": {"runner/client/http.py", "runner/client/connect.py"},
     "tritonclient": {
         "domain/protobuf.py",
         "runner/client/grpc.py",

@@ -11,7 +11,7 @@ from model_analyzer.domain.environment import Veil, hidden_values
 from model_analyzer.domain.secrets import without_values
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.errors import ConfigError, ModelAnalyzerError
-from model_analyzer.runner.client.tls import headers
+from model_analyzer.runner.client.connect import headers
 from model_analyzer.runner.server.own import expanded
 
 Conceal = Callable[[str], str]

@@ -75,7 +75,7 @@ from model_analyzer.features.doctor.storage_checks import (
     read_shared_memory,
     size_mib,
 )
-from model_analyzer.runner.client.tls import access_flags
+from model_analyzer.runner.client.connect import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.install import Platform

@@ -22,8 +22,8 @@ from model_analyzer.domain.settings import Protocol
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.features.proof.answers import Answer, Output, joined, rows
 from model_analyzer.features.proof.input_set import Inputs, InputSet
+from model_analyzer.runner.client.connect import grpc_tls, headers
 from model_analyzer.runner.client.grpc import GrpcClient
-from model_analyzer.runner.client.tls import grpc_tls, headers
 from model_analyzer.runner.server.triton import TritonServer
 
 T = TypeVar("T")

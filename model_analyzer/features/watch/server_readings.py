@@ -20,8 +20,8 @@ from model_analyzer.domain.secrets import masked_url
 from model_analyzer.errors import ServerError, wrong
 from model_analyzer.features.watch.facts.deviations import ServerFound
 from model_analyzer.features.watch.facts.server_counts import Look
+from model_analyzer.runner.client.connect import https_context
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
-from model_analyzer.runner.client.tls import https_context
 
 _QUICK_S, _PROMETHEUS_S = 3.0, 60.0
 

@@ -15,6 +15,7 @@ from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
 from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
+from model_analyzer.runner.client.connect import GrpcTls
 from model_analyzer.runner.client.interface import (
     NOT_TRITON,
     PHASES,
@@ -27,7 +28,6 @@ from model_analyzer.runner.client.interface import (
     loaded_versions,
     model_statistics,
 )
-from model_analyzer.runner.client.tls import GrpcTls
 from model_analyzer.runner.model_config import to_json
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import CounterReading, Observation, Values
 from model_analyzer.domain.metrics import METRICS, Reduction, Source
 from model_analyzer.runner.gpus import Gpu
-from model_analyzer.runner.monitors.sampler import Sampler
+from model_analyzer.runner.monitors.usage import Sampler
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from model_analyzer.domain.hardware import Device, name_by_memory
 from model_analyzer.domain.measurements import Values
+from model_analyzer.runner.client.connect import headers, https_context
 from model_analyzer.runner.client.interface import ServerCallError
-from model_analyzer.runner.client.tls import headers, https_context
 from model_analyzer.runner.gpus import Gpu
 
 log = logging.getLogger(__name__)

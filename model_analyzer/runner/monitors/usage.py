@@ -10,15 +10,17 @@ Two readings of CPU time are enough, so nothing disturbs the measurement between
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import TracebackType
+from typing import TypeVar
 
 import psutil
 
 from model_analyzer.domain.measurements import Notice, NoticeKind, Observation, ResourceUse
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.runner.monitors.sampler import Sampler
 from model_analyzer.runner.timings import DEFAULT
 
 _MB = 1e6
@@ -88,6 +90,48 @@ class ResourceMonitor:
     @property
     def observation(self) -> Observation:
         return Observation(resources=self._use)
+
+
+class Sampler:
+    """While entered, calls `sample` at once and then every `interval_s` seconds; and once more when
+    the block ends without an error, so that short loads get a sample, too.
+
+    An exception of `sample` ends the sampling and is raised at the end of the block.
+    """
+
+    def __init__(self, sample: Callable[[], None], interval_s: float) -> None:
+        self._sample = sample
+        self._interval_s = interval_s
+        self._stop = threading.Event()
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+
+    def __enter__(self: S) -> S:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if kind is not None:
+            return
+        if self._error is not None:
+            raise self._error
+        self._sample()
+
+    def _run(self) -> None:
+        try:
+            while True:
+                self._sample()
+                if self._stop.wait(self._interval_s):
+                    return
+        except Exception as error:  # noqa: BLE001 (raised in the other thread)
+            self._error = error
 
 
 class CpuMonitor(Sampler):
@@ -239,3 +283,6 @@ def _seconds(process: psutil.Process) -> float:
     except psutil.Error:
         return 0.0  # it has just ended
     return float(times.user + times.system + times.children_user + times.children_system)
+
+
+S = TypeVar("S", bound="Sampler")

@@ -15,9 +15,9 @@ from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettin
 from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
+from model_analyzer.runner.client.connect import wants_grpc_tls
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
 from model_analyzer.runner.client.openai import openai_route
-from model_analyzer.runner.client.tls import wants_grpc_tls
 from model_analyzer.runner.server.life import Launcher, ServerLife, same_launch
 from model_analyzer.runner.server.log import MAY_LACK_MEMORY, ServerLog, hint
 from model_analyzer.runner.stubs import ProcessState, read_state, stubs_among

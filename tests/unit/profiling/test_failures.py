@@ -11,7 +11,7 @@ import pytest
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
-from model_analyzer.profiling.failures import Foresight
+from model_analyzer.profiling.loop import Foresight
 from tests.unit.search.surfaces import measurement, model, subject
 
 NO_GPU = (

@@ -21,7 +21,7 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.slots import Lane, Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.profiling.failures import MOST_LOSSES
+from model_analyzer.profiling.loop import MOST_LOSSES
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.profiling.loop_events import (
     Event,

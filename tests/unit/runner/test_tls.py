@@ -9,7 +9,7 @@ import ssl
 import pytest
 
 from model_analyzer.errors import ConfigError
-from model_analyzer.runner.client.tls import access_flags, grpc_tls, https_context
+from model_analyzer.runner.client.connect import access_flags, grpc_tls, https_context
 
 GRPC = {
     "ssl-grpc-use-ssl": "true",
