@@ -18,7 +18,7 @@ MATRIX = Path(__file__).parents[1] / "qa" / "versions" / "table.json"
 # What differs without a change for the user: the behaviour, from which version it is so, why that
 # does not matter or where it is taken care of, and the test that shows it ("" if nothing relies on
 # it).
-_LOG, _FACTS = "tests/unit/runner/test_server_log.py", "qa/versions/facts.py"
+_LOG, _FACTS = "tests/unit/runner/test_versions.py", "qa/versions/facts.py"
 _UNKNOWN_FLAG = (
     f"{_LOG}::test_a_flag_that_the_server_does_not_know_is_named_instead_of_the_end_of_its_help"
 )
