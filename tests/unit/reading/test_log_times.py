@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""In which unit the times of a log are, and what says so."""
+"""In which unit the times of a log are, and what says so.
+
+Whatever is in a log: it is read, or refused with a problem that says why.
+
+`make fuzz` tries the same for much longer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
 
 from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.load.logged_requests import RequestLog, parse_log
@@ -24,11 +30,13 @@ from tests.unit.reading.logs import (
     GUIDELLM_OLD_REPORT,
     GUIDELLM_REPORT,
     INFERENCE_PERF,
+    LOGS,
     MOONCAKE,
     NGINX,
     NGINX_JSON,
     PERF_ANALYZER,
     TRITON,
+    is_read_or_refused,
 )
 
 SECOND = 10**9
@@ -289,3 +297,8 @@ def test_what_is_sent_identifies_a_log_not_how_it_is_written() -> None:
 
     assert seconds.identity == milliseconds.identity
     assert seconds.identity != log_of("time", 0, 0.5, 2.5).identity
+
+
+@given(LOGS)
+def test_any_log_is_read_or_refused(example: dict[str, str]) -> None:
+    is_read_or_refused(example)
