@@ -28,6 +28,7 @@ from model_analyzer.results.ranking import rank
 from model_analyzer.runner.load.rates import RequestRates
 from model_analyzer.runner.trial_runner import LocalExecutor
 from model_analyzer.search.choose import check, choose
+from model_analyzer.search.plan import EarlierRuns
 
 # The share of its space that a random search measures, in percent.
 _SHARE = 4
@@ -68,6 +69,7 @@ class Run:
     chance: float | None = None
     better: Sequence[Point] = ()
     moments: Sequence[Moment] = ()
+    records: Sequence[TrialRecord] = ()
 
 
 def run(
@@ -79,23 +81,27 @@ def run(
     in_rounds: bool = False,
     with_moments: bool = False,
     loading_s: float = LOADING_S,
+    known: Sequence[TrialRecord] = (),
+    until: Callable[[Sequence[TrialRecord]], bool] = lambda _: False,
 ) -> Run | None:
     """The run of a mode (`random:10` draws 10 % of the space, `random` 4 %). The seed determines
     the noise and the random choices. None if the mode does not support the models.
     Unless `in_rounds`, trials are measured in perf_analyzer's own windows. `with_moments`, the
-    run also has the recommendations on the way. Loading a variant takes `loading_s` seconds.
+    run also has the recommendations on the way. Loading a variant takes `loading_s` seconds. The
+    search has the outcomes `known` of others. It ends early once `until` is true of its records.
 
     `executor` makes the slots from a runner that answers at once.
     """
     try:
         began = time.perf_counter()
-        search = _Timed(search_of(surface, mode, seed), began)
+        search = _Timed(search_of(surface, mode, seed, known), began)
     except ConfigError:
         return None
     answers = _Answers(surface, seed, in_rounds=in_rounds, loading_s=loading_s)
     names = ",".join(facts.name for facts in surface.facts)
     for _ in profile({Lane(names): search}, executor(answers), answers):
-        pass
+        if until(answers.records):
+            break
     conclusion = search.conclusion
     conclusions = {} if conclusion is None else {Lane(names): conclusion}
     recorded = Profile(records=answers.records, conclusions=conclusions)
@@ -120,6 +126,7 @@ def run(
         chance=None if conclusion is None else conclusion.chance,
         better=better,
         moments=_moments(answers, search.thinking_s, names, surface) if with_moments else (),
+        records=answers.records,
     )
 
 
@@ -156,11 +163,11 @@ def changes(contents: Sequence[object]) -> int:
     return sum(content != previous for content, previous in pairs)
 
 
-def search_of(surface: Surface, mode: str, seed: int) -> Search:
+def search_of(surface: Surface, mode: str, seed: int, known: Sequence[TrialRecord] = ()) -> Search:
     """The search of a mode on a surface. Raises ConfigError if it does not support the models."""
     name, _, share = mode.partition(":")
     settings = surface.settings(SearchMode(name))
-    subject = surface.subject(settings)
+    subject = replace(surface.subject(settings), earlier=EarlierRuns(records=known))
     search = replace(settings.search, refined=_BEST)
     if name == "random":
         percent = int(share or _SHARE)

@@ -38,6 +38,10 @@ _SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Use results": {
         "report": (_CORE, "Write detailed reports of variants, without a server."),
         "best": (_CORE, "Print the recommended configuration for deployment."),
+        "predict": (
+            _FEATURE.format("prediction"),
+            "Predict throughput and latency from runs of similar models.",
+        ),
         "capacity": (_FEATURE, "Say how many replicas serve a rate."),
         "explain": (_FEATURE, "Say why requests are slow."),
         "endure": (_PROOF, "Keep a configuration under its load, and say whether it holds."),

@@ -374,6 +374,11 @@ OPTIONS: Sequence[Option] = (
             " better, such as 90%. If not given: when further measurements would gain nothing.",
         ),
         Option(
+            "knowledge", Url(), target="search.adaptive.knowledge",
+            help="Checkpoints of earlier runs, a directory or a store such as s3://bucket/folder."
+            " Adaptive search starts with what they teach about similar models.",
+        ),
+        Option(
             "max_measurements", Integer(1), target="search.adaptive.max_trials",
             help="Maximum number of measurements of each model in adaptive search. Each round"
             " counts. If not given: a few percent of the configurations.",

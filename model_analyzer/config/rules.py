@@ -291,7 +291,7 @@ def _lists(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
 def _own_limits(given: Given, values: Mapping[str, Any]) -> Iterator[Problem]:
     learning = [mode.value for mode in SearchMode if mode.facts.learns]
     is_learning = any(mode.facts.learns for mode in _modes(given, values))
-    for key in ("budget", "max_measurements", "stop_when_sure"):
+    for key in ("budget", "knowledge", "max_measurements", "stop_when_sure"):
         if values[key] is not None and not is_learning:
             yield Problem(
                 where=given.where[key],

@@ -351,7 +351,8 @@ class OptunaSettings:
 class AdaptiveSettings:
     """Limits of an adaptive search: seconds of measuring from the time `since` on (in seconds since
     the epoch), and trials. With `counts_earlier_runs`, the user wants no such time. The chance that
-    nothing much better remains at which the search may stop is `sure_at` (a fraction).
+    nothing much better remains at which the search may stop is `sure_at` (a fraction). `knowledge`
+    is the URL or path of checkpoints of earlier runs.
     """
 
     budget_s: float | None = None
@@ -359,6 +360,7 @@ class AdaptiveSettings:
     since: float = 0.0
     counts_earlier_runs: bool = False
     sure_at: float | None = None
+    knowledge: str | None = None
 
     @property
     def budget(self) -> Budget:

@@ -165,11 +165,29 @@ def _called(facts: ModelFacts) -> Iterator[ModelFacts]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRuns:
+    """Outcomes that may teach something. `bases` are the identities of all models of this run."""
+
+    records: Sequence[TrialRecord] = ()
+    bases: frozenset[str] = frozenset()
+
+    def beside(self, setup: ServerSetup) -> Iterator[TrialRecord]:
+        """All without those of this run on such a server: a resumed run must not learn from itself,
+        because it would ask other questions.
+        """
+        for record in self.records:
+            is_own = not self.bases.isdisjoint(record.trial.bases)
+            if not (is_own and record.trial.setup.identity == setup.identity):
+                yield record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """The models that a search covers: one, or several that are measured together."""
 
     models: tuple[SearchedModel, ...]
     setup: ServerSetup
+    earlier: EarlierRuns = field(default_factory=EarlierRuns, repr=False)
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import ConfigError, Problem, RepositoryError
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import (
@@ -29,7 +29,8 @@ from model_analyzer.runner.load.feasible import (
 from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.shapes import foreign_shapes
 from model_analyzer.search.choose import check
-from model_analyzer.search.plan import SearchedModel, Subject
+from model_analyzer.search.plan import EarlierRuns, SearchedModel, Subject
+from model_analyzer.state.stores.opening import every_record
 
 log = logging.getLogger(__name__)
 
@@ -68,18 +69,35 @@ def examined_subjects(
         )
         for model in settings.models
     ]
+    earlier, damage = _earlier_runs(settings, models, places)
     groups = [models] if settings.search.together else [[model] for model in models]
     subjects = [
         Subject(
             models=tuple(group),
             setup=ServerSetup(flags=server_flags(group[0].settings, settings)),
+            earlier=earlier,
         )
         for group in groups
     ]
     for searched in models:
         if searched.replay:
             log.info("Replaying %s", searched.replay)
-    return subjects, check(subjects, settings.search)
+    return subjects, [*damage, *check(subjects, settings.search)]
+
+
+def _earlier_runs(
+    settings: ProfileSettings, models: Iterable[SearchedModel], places: Places
+) -> tuple[EarlierRuns, Sequence[str]]:
+    """What `knowledge` names, and what is wrong with it. Raises ConfigError."""
+    url = settings.search.adaptive.knowledge
+    if url is None:
+        return EarlierRuns(), ()
+    bases = frozenset(model.facts.identity for model in models)
+    try:
+        records, damage = every_record(url)
+    except ModelAnalyzerError as error:
+        raise ConfigError(Problem(where=places.for_all("knowledge"), message=str(error))) from error
+    return EarlierRuns(records=records, bases=bases), damage
 
 
 def with_complete_models(

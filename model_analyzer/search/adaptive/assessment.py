@@ -6,37 +6,51 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.trials import LoadKind
-from model_analyzer.search.adaptive.acquisition import Prospect, evaluate, utility
+from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.search.adaptive.acquisition import (
+    Prospect,
+    evaluate,
+    expected_improvement,
+    utility,
+)
 from model_analyzer.search.adaptive.candidates import Candidates
+from model_analyzer.search.adaptive.donors import Donor, anchored, donors_among, foretell, interval
 from model_analyzer.search.adaptive.duration import (
     first_looks_s,
     loading_cost,
     relative_durations,
     round_durations,
 )
-from model_analyzer.search.adaptive.encoding import Encoding
+from model_analyzer.search.adaptive.encoding import Encoding, without_fields
 from model_analyzer.search.adaptive.failure_model import success_chances
 from model_analyzer.search.adaptive.goodput_model import with_goodput
 from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Predictions, Surrogate
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate, Space
 
 # Beyond this number of attempts, further trials of a variant count as more expensive.
 _VARIANT_ATTEMPTS = 3
+
+# Trials after which donors propose no more: a misleading one costs at most so many measurements.
+_PROPOSALS = 2
+# The weight of the logarithm of the chance to be feasible in a proposal.
+_FEASIBLE, _TINY = 3.0, 1e-3
+_LEAST_GAIN = 0.01  # of a proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +104,23 @@ class Assessor:
             )
             for index, model in enumerate(subject.models)
         ]
+        self._donors: Sequence[Donor] = ()
+        if len(subject.models) == 1:  # nothing is known of models that share a server
+            (model,) = subject.models
+            known = subject.earlier.beside(subject.setup)
+            stations = self._encoding.stations(model)
+            self._donors = [*donors_among(known, stations, model.settings.load_kind)]
 
     def assess(self, outcomes: Outcomes) -> Assessment:
         """Updates the surrogates, and predicts all candidates and measured trials."""
-        lattice = self._lattice
         drawn = dict.fromkeys(self._candidates.after(outcomes))
         rows = {coordinate: row for row, coordinate in enumerate(drawn)}
-        candidates = [*filter(lattice.is_in_space, rows)]
-        defaults = [lattice.default_trial(at) for at in rows if not lattice.is_in_space(at)]
-        measured = [measurement for group in outcomes.measured.values() for measurement in group]
-        repeated = [rows[c] for c, group in outcomes.measured.items() for _ in group]
-        measured_rows = np.array(repeated, dtype=np.intp)
+        candidates = [*filter(self._lattice.is_in_space, rows)]
+        measured, measured_rows = _measured(outcomes, rows)
         predictions, chance = [], np.ones(len(rows))
         waiting, lengths = np.zeros(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
-            points = self._encoding.encode(index, candidates, defaults)
+            points = self._points(index, rows)
             trained = points.take(measured_rows)
             values = _values(self._goal, index, measured)
             shares = self._encoding.busy_shares(index, measured, trained, values[THROUGHPUT])
@@ -137,6 +153,54 @@ class Assessor:
         score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
         return Assessment(rows, leader, evaluation, score, feasibility, chance, waiting, costs)
 
+    def _points(self, index: int, rows: Iterable[Coordinate]) -> Points:
+        """The encoded candidates and measured trials for the model with this index."""
+        lattice = self._lattice
+        candidates = [at for at in rows if lattice.is_in_space(at)]
+        defaults = [lattice.default_trial(at) for at in rows if not lattice.is_in_space(at)]
+        return self._encoding.encode(index, candidates, defaults)
+
+    def propose(
+        self, outcomes: Outcomes, assessment: Assessment, *, is_answered: bool
+    ) -> tuple[Coordinate, float] | None:
+        """What the donors predict to be the best of all that was never tried, and its expected
+        gain; None if they expect none, or after `_PROPOSALS` trials. `is_answered`: see
+        `expected_improvement`.
+        """
+        if not self._donors or outcomes.asked > _PROPOSALS:
+            return None
+        rows = assessment.rows
+        points = without_fields(self._points(0, rows))
+        measured, measured_rows = _measured(outcomes, rows)
+        values = _values(self._goal, 0, measured)
+        predicted = anchored(self._donors, points, points.take(measured_rows), values)
+        if predicted is None:
+            return None
+        prospect = evaluate(self._goal, [predicted], rows[assessment.leader])
+        # the score of a multiple is limited, but its logarithm is not
+        ratio = np.log((2 + prospect.score) / np.maximum(2 - prospect.score, _TINY))
+        chance = np.maximum(prospect.passes.mean(axis=0) * assessment.chance, _TINY)
+        # cautious: what the donors know well comes first
+        value = ratio.mean(axis=0) - ratio.std(axis=0) + _FEASIBLE * np.log(chance)
+        value[[rows[at] for at in outcomes.tried]] = -np.inf
+        best = int(np.argmax(value))
+        none = np.zeros(len(rows))
+        leader = rows[assessment.leader]
+        gain = expected_improvement(prospect, leader, none, is_answered=is_answered)[best]
+        return ([*rows][best], float(gain)) if gain >= _LEAST_GAIN else None
+
+    def foretold(self, trial: Trial, measured: Measurement) -> str:
+        """What the donors alone say about a trial, beside what was measured; "" without donors."""
+        if not self._donors:
+            return ""
+        model, value = trial.workloads[0].variant.model, measured.model_value(0, THROUGHPUT)
+        samples = foretell(self._donors, model, trial.setup.kind, [trial])[THROUGHPUT]
+        low, _, high = map(number_text, interval(samples))
+        return (
+            f"Predicted before measuring: {low} to {high} inferences/s for {trial}; measured"
+            f" {number_text(value or 0.0)}"
+        )
+
     def _impossible(self, outcomes: Outcomes, rows: Mapping[Coordinate, int]) -> list[int]:
         """The columns of what cannot be measured: the default where it is illegal or has another
         coordinate, and variants that do not load.
@@ -145,6 +209,15 @@ class Assessor:
         is_possible = lattice.default_at == DEFAULT and lattice.default.is_legal
         default = [] if is_possible else [rows[DEFAULT]]
         return [*default, *(row for c, row in rows.items() if lattice.variant(c) in unloadable)]
+
+
+def _measured(
+    outcomes: Outcomes, rows: Mapping[Coordinate, int]
+) -> tuple[Sequence[Measurement], npt.NDArray[np.intp]]:
+    """All single measurements, and the column of each."""
+    measured = [measurement for group in outcomes.measured.values() for measurement in group]
+    repeated = [rows[c] for c, group in outcomes.measured.items() for _ in group]
+    return measured, np.array(repeated, dtype=np.intp)
 
 
 def _values(goal: Goal, index: int, measured: Sequence[Measurement]) -> dict[str, Floats]:

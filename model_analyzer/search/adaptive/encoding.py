@@ -15,6 +15,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import (
     ModelConfig,
     ModelFacts,
+    ModelVariant,
     apply_parameters,
     largest_preferred_batch_size,
     max_batch_size,
@@ -69,8 +70,8 @@ class Encoding:
         columns = [
             column
             for number, model in enumerate(self._models)
-            for column in self._positions(
-                model,
+            for column in _positions(
+                model.settings.load_kind,
                 settings if number == index else self._settings(number, indices, defaults),
             )
         ]
@@ -154,28 +155,6 @@ class Encoding:
         delays = [_delay_s(apply_parameters(config, {_BATCHING: value})) for value in values]
         return np.array([*map(_delay_s, defaults), *np.array(delays)[chosen]])
 
-    def _positions(self, model: SearchedModel, settings: Settings) -> list[Floats]:
-        """The positions of sizes and load. A size counts as far as the load uses it, and a little
-        by itself.
-        """
-        instances, batch = settings.instances, settings.batch
-        used, formed = instances, batch
-        if model.settings.load_kind is LoadKind.CONCURRENCY:
-            flight, client = settings.flight[:, None], settings.client[:, None]
-            used = np.minimum(instances, np.maximum(flight / client, 1))
-            formed = np.minimum(batch, np.maximum(_GATHERING * flight / instances, client))
-        columns = []
-        for sizes, parameter in (
-            ((used, instances), INSTANCES),
-            ((formed, batch), BATCH_LIMIT),
-        ):
-            for size, part in zip(sizes, (1.0, _UNUSED), strict=True):
-                scale = part / _DOUBLINGS[parameter]
-                columns += [np.log2(column) * scale for column in size.T]
-        columns.append(np.log2(settings.flight) / _LOAD_DOUBLINGS)
-        columns.append(np.log2(settings.client) / _DOUBLINGS[_CLIENT_BATCH])
-        return columns
-
     def _field(self, position: int, indices: np.ndarray[Any, Any], defaults: int) -> list[Floats]:
         """The positions of any other field of a model configuration, those of so many `defaults`
         first: numbers on a scale, other values all at the same distance.
@@ -194,6 +173,64 @@ class Encoding:
             np.concatenate([defaults * [0.0], _CHOICE * (indices[:, position] == choice)])
             for choice in range(len(dimension.values))
         ]
+
+
+def without_fields(points: Points) -> Points:
+    """The points as `encode_measured` has them: without the positions of other fields."""
+    sizes = 4 * points.settings.instances.shape[1] + 2
+    return Points(points.settings, points.positions[:, :sizes])
+
+
+def stations_of(variant: ModelVariant) -> Sequence[ModelVariant]:
+    """The variants that process a request, each once."""
+    return [*{part.model: part for part in variant.served}.values()]
+
+
+def encode_measured(trials: Sequence[Trial]) -> Points:
+    """Encodes trials of a single model by their configurations and loads, without a space."""
+    works = [trial.workloads[0] for trial in trials]
+    served = [stations_of(work.variant) for work in works]
+    instances = [
+        [sum(count for count, _ in part.instances(gpus=trial.gpus)) for part in parts]
+        for trial, parts in zip(trials, served, strict=True)
+    ]
+    batches = [
+        [max(part.max_batch_size, 1) if part.has_dynamic_batching else 1 for part in parts]
+        for parts in served
+    ]
+    client = np.array([float(work.load.batch_size) for work in works])
+    settings = Settings(
+        np.array(instances, dtype=float),
+        np.array(batches, dtype=float),
+        np.array([max(work.load.value, 1) for work in works]) * client,
+        client,
+        np.array([[_delay_s(part.config) for part in parts] for parts in served]),
+    )
+    columns = _positions(works[0].load.kind, settings)
+    return Points(settings, np.stack(columns, axis=1))
+
+
+def _positions(kind: LoadKind, settings: Settings) -> list[Floats]:
+    """The positions of sizes and load. A size counts as far as the load uses it, and a little
+    by itself.
+    """
+    instances, batch = settings.instances, settings.batch
+    used, formed = instances, batch
+    if kind is LoadKind.CONCURRENCY:
+        flight, client = settings.flight[:, None], settings.client[:, None]
+        used = np.minimum(instances, np.maximum(flight / client, 1))
+        formed = np.minimum(batch, np.maximum(_GATHERING * flight / instances, client))
+    columns = []
+    for sizes, parameter in (
+        ((used, instances), INSTANCES),
+        ((formed, batch), BATCH_LIMIT),
+    ):
+        for size, part in zip(sizes, (1.0, _UNUSED), strict=True):
+            scale = part / _DOUBLINGS[parameter]
+            columns += [np.log2(column) * scale for column in size.T]
+    columns.append(np.log2(settings.flight) / _LOAD_DOUBLINGS)
+    columns.append(np.log2(settings.client) / _DOUBLINGS[_CLIENT_BATCH])
+    return columns
 
 
 def _stations(model: SearchedModel) -> Sequence[ModelFacts]:

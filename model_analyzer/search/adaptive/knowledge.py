@@ -100,11 +100,20 @@ class Knowledge(Outcomes):
         """What looks better than the recommended trial, and is to be measured again."""
         return contenders(self, self.assessment(), self.recommended[0])
 
+    @property
+    def foretold(self) -> str:
+        """What was predicted for the answer before any measurement; "" if nothing was."""
+        best = self.answer[0]
+        return self._assessor.foretold(self.tried[best], self.mean(best))
+
     # -- what to measure next ----------------------------------------------------------------
 
     def best_candidate(self) -> Candidate | None:
         """The candidate with the highest expected gain for its cost; None if none gains."""
         assessment = self.assessment()
+        proposed = self._assessor.propose(self, assessment, is_answered=self.is_answered)
+        if proposed is not None:
+            return Candidate(*proposed)
         gain = self._gains(assessment) * assessment.chance
         tried = [assessment.rows[coordinate] for coordinate in self.tried]
         gain[tried] *= self._remaining_information(assessment, tried)

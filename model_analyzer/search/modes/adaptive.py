@@ -108,8 +108,9 @@ class AdaptiveSearch:
             return None
         most = self.most_trials(knowledge.most_under_way)
         conclusion = conclude(knowledge, self._stop_reason(knowledge), most, self._limits)
-        for line in explanation(knowledge, conclusion, self._course):
-            conclusions.info("%s", line)
+        for line in (*explanation(knowledge, conclusion, self._course), knowledge.foretold):
+            if line:
+                conclusions.info("%s", line)
         log.info("Done with adaptive mode search.")
         return conclusion
 

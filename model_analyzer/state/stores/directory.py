@@ -26,6 +26,10 @@ class DirectoryCheckpointer(Checkpointer):
     def __str__(self) -> str:
         return str(self._layout.directory)
 
+    @property
+    def directory(self) -> Path:
+        return self._layout.directory
+
     def indices(self) -> Sequence[int]:
         return self._layout.indices()
 

@@ -14,10 +14,18 @@ from contextlib import AbstractContextManager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.secrets import masked_url
-from model_analyzer.errors import CheckpointError, ConfigError, Problem, wrong
+from model_analyzer.errors import (
+    CheckpointError,
+    ConfigError,
+    Problem,
+    UnusableCheckpoint,
+    wrong,
+)
+from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.layout import name_of, numbers_of
-from model_analyzer.state.stores.checkpointer import Checkpointer
+from model_analyzer.state.stores.checkpointer import Checkpointer, newest_first
 from model_analyzer.state.stores.directory import DirectoryCheckpointer
 from model_analyzer.urls import can_rename, names_in, open_url, reporting
 
@@ -39,6 +47,23 @@ def open_store(url: str, prefix: str = "") -> Checkpointer:
     if scheme == "file":
         return DirectoryCheckpointer(Path(rest), prefix)
     return StorageCheckpointer(url, prefix)
+
+
+def every_record(url: str) -> tuple[Sequence[TrialRecord], Sequence[str]]:
+    """The outcomes of all checkpoints of a store without prefix, in the order of measuring, and
+    what is wrong with damaged ones, whose intact part counts. Raises ConfigError if the URL cannot
+    be used, and CheckpointError if nothing can be read.
+    """
+    store = open_store(url)
+    stored = [checkpoint for _, checkpoint in newest_first(store)][::-1]
+    if isinstance(store, DirectoryCheckpointer):
+        stored.append(load(store.directory))  # also what is only in a journal
+    records = {record.trial.key: record for each in stored for record in each.records}
+    damage = dict.fromkeys(line for each in stored for line in each.damage)
+    if not records:
+        raise UnusableCheckpoint(f"{store}: {'; '.join(damage) or 'no checkpoint found'}")
+    ordered = sorted(records.items(), key=lambda item: (item[1].outcome.started, item[0]))
+    return [record for _, record in ordered], [*damage]
 
 
 def _expanded(text: str) -> Path:
