@@ -62,7 +62,7 @@ class Donor:
         if self.refused is None:
             return np.zeros(len(at), dtype=bool)
         sizes, known = (np.hstack([each.instances, each.batch]) for each in (at, self.refused))
-        return np.asarray((sizes[:, None] >= known).all(axis=2).any(axis=1))
+        return np.asarray(np.any(np.all(sizes[:, None] >= known, axis=2), axis=1))
 
 
 def donors_among(records: Iterable[TrialRecord], stations: int, kind: LoadKind) -> Iterator[Donor]:
