@@ -100,3 +100,25 @@ def test_each_rule_asks_for_what_the_server_counts(scene, remote) -> None:
             question, _, _ = rule["expr"].partition(" > ")
             if not question.startswith("absent"):
                 assert until(30, port, f"query?query={urllib.parse.quote(question)}")["result"]
+
+
+def test_a_run_is_followed_while_it_measures(scene) -> None:
+    (scene.directory / "rules.yaml").write_text("groups: []\n")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        figures = listener.getsockname()[1]
+
+    with prometheus(scene.directory, figures) as port:
+        two = {"add_sub": {"parameters": {"concurrency": [1, 2, 4, 8, 16]}}}
+        run = scene.start(
+            "--run-config-search-disable", f"--prometheus-port={figures}",
+            "--otlp=127.0.0.1:9", profile_models=two,
+        )  # fmt: skip
+        rate = 'model_analyzer_best{metric="perf_throughput_infer_per_s"}'
+        (best,) = until(60, port, f"query?query={urllib.parse.quote(rate)}")["result"]
+        output, _ = run.communicate(timeout=300)
+
+    assert run.returncode == 0, output
+    assert best["metric"]["model"] == "add_sub"
+    assert float(best["value"][1]) > 0
+    assert output.count("--otlp: 127.0.0.1:9 does not get all figures") == 1
