@@ -25,8 +25,13 @@ _IDENTITY = "model_analyzer.trial"
 # The characters of a name and the length of a text that every version of MLflow takes, and how many
 # parameters at once.
 _ODD, _LONGEST, _MOST = re.compile(r"[^\w\-. :/]"), 500, 100
-# Unless the user says otherwise, a server that does not answer is given up after a minute.
-_PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
+# Unless the user says otherwise, a server that does not answer is given up after a minute, and its
+# client does not print two lines for each run.
+_SETTINGS = {
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+}
 
 
 class RunStore(Protocol):
@@ -40,7 +45,7 @@ class Mlflow:
     """An MLflow server or store at a `uri`. Raises ConfigError without its library."""
 
     def __init__(self, uri: str, experiment: str) -> None:
-        for name, value in _PATIENCE.items():
+        for name, value in _SETTINGS.items():
             os.environ.setdefault(name, value)
         library = _library("mlflow", "--mlflow", "mlflow-skinny")
         self._entities, self._error = library.entities, library.exceptions.MlflowException
