@@ -46,7 +46,7 @@ from model_analyzer.search.space import Coordinate, Space
 # Beyond this number of attempts, further trials of a variant count as more expensive.
 _VARIANT_ATTEMPTS = 3
 
-# Trials after which donors propose no more: a misleading one costs at most so many measurements.
+# Trials after which donors propose no more.
 _PROPOSALS = 2
 # The weight of the logarithm of the chance to be feasible in a proposal.
 _FEASIBLE, _TINY = 3.0, 1e-3
