@@ -90,4 +90,5 @@ FORMER_METRICS: Mapping[str, str] = {
     "latency": "perf_latency_p99",
     "throughput": "perf_throughput",
     "gpu_memory": "gpu_used_memory",
+    "cpu_free_ram": "cpu_available_ram",  # in the documentation of Triton Model Analyzer
 }

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import ClassVar
 
 from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
 from model_analyzer.config.fragments import (
@@ -242,10 +243,12 @@ class ModelEntry:
     earlier: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class ModelNames:
     """Model names: text with commas, a list, `{name: options}`, or a list that mixes these."""
 
-    metavar = "MODELS"
+    may_be_none: bool = False
+    metavar: ClassVar[str] = "MODELS"
 
     def parse(self, node: Node) -> tuple[ModelEntry, ...]:
         models: dict[str, ModelEntry] = {}
@@ -253,7 +256,7 @@ class ModelNames:
         for model in chain.from_iterable(read_all(parts, self._models)):
             earlier = models[model.name].where if model.name in models else ""
             models[model.name] = replace(model, earlier=earlier)
-        if not models:
+        if not models and not self.may_be_none:
             raise node.problem("contains no model name")
         return tuple(models.values())
 
@@ -261,8 +264,6 @@ class ModelNames:
         if not node.is_mapping:
             name = Text().parse(node).strip()
             return [self._model(Entry(name, node.where, Node(None, node.where)))]
-        if not node.entries:
-            raise node.problem("contains no model name")
         return read_all(node.entries, self._model)
 
     @staticmethod

@@ -198,12 +198,12 @@ OPTIONS: Sequence[Option] = (
             " requests: for a rate at which one of them falls behind.",
         ),
         Option(
-            "bls_composing_models", ModelNames(), default=(),
+            "bls_composing_models", ModelNames(may_be_none=True), default=(),
             help="Models that the profiled model calls from its code (BLS). The search also varies"
             " them.",
         ),
         Option(
-            "ensemble_composing_models", ModelNames(), default=(),
+            "ensemble_composing_models", ModelNames(may_be_none=True), default=(),
             help="Options for the models of a profiled ensemble. Their names are read from the"
             " ensemble.",
         ),

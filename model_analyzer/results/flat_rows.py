@@ -43,6 +43,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
     "!=": operator.ne,
+    "==": operator.eq,
     "<": operator.lt,
     ">": operator.gt,
     "=": operator.eq,
@@ -241,7 +242,7 @@ class RowFilter:
             raise ValueError(f"{text!r} is not a filter: write, for example, perf_latency_p99<20")
         column, sign, value = column_named(match[1]), match[2], match[3]
         if column in TEXTS:
-            if sign not in ("=", "!="):
+            if sign not in ("=", "==", "!="):
                 raise ValueError(f"{text!r}: {column} is text: compare it with = or !=")
             return cls(column=column, operator=sign, value=value)
         try:

@@ -93,7 +93,7 @@ class ModelRepository:
         self, name: str, complete: Complete | None, calls: Sequence[str], above: Sequence[str]
     ) -> ModelFacts:
         if name in above:
-            raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
+            raise RepositoryError(f"{name} contains itself: {' > '.join((*above, name))}")
         directory = self._model(name, above)
         for _ in files_under(directory):
             pass  # raises for unreadable files

@@ -32,7 +32,7 @@ def served_facts(client: ServerClient, name: str, *, timeout_s: float) -> ModelF
 
 def _facts(client: ServerClient, name: str, timeout_s: float, above: Sequence[str]) -> ModelFacts:
     if name in above:
-        raise RepositoryError(f"ensemble {name} contains itself: {' > '.join((*above, name))}")
+        raise RepositoryError(f"{name} contains itself: {' > '.join((*above, name))}")
     config = served_config(client, name, timeout_s=timeout_s)
     steps = step_models(config)
     if "" in steps:

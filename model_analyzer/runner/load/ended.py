@@ -73,8 +73,9 @@ _REFUSALS = (
     (
         "Request timeout expired",
         "a request waited longer in the queue than it may",
-        "raise default_timeout_microseconds in the model's queue policy, give it more instances, or"
-        " use a lower load",
+        "raise default_timeout_microseconds in the model's queue policy above 600000, since Triton"
+        " may look at such a queue half a second late even under a low load; or give the model more"
+        " instances, or use a lower load",
     ),
     (
         "must specify the START flag on the first request of the sequence",

@@ -70,9 +70,12 @@ def pieces(line: bytes) -> Sequence[bytes]:
 
 
 def split(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file with their ends; only the beginning of a line that is too long."""
+    """The lines of a file with their ends; only the beginning of a line that is too long.
+
+    Programs that copy texts, such as git, may have made CR LF of a line's end: here it is LF.
+    """
     while line := file.readline(MOST_BYTES + 1):
-        yield line
+        yield line[:-2] + b"\n" if line.endswith(b'"}\r\n') else line
         while len(line) > MOST_BYTES and not line.endswith(b"\n"):
             line = file.readline(MOST_BYTES + 1)
 

@@ -68,6 +68,11 @@ def test_an_invalid_rule_is_reported(text: str) -> None:
         Rule.parse(text)
 
 
+def test_a_value_below_zero_is_a_change_without_its_percent_sign() -> None:
+    with pytest.raises(ValueError, match="never below 0: write perf_throughput<-3% for a change"):
+        Rule.parse("perf_throughput < -3")
+
+
 @pytest.mark.parametrize(
     ("best", "expected", "strictly"),
     [

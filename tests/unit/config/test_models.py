@@ -70,6 +70,7 @@ def test_a_name_that_cannot_be_a_directory_is_refused(name: str) -> None:
 @pytest.mark.parametrize("written", ["[]", "{}"])
 def test_at_least_one_model_is_named(written: str) -> None:
     assert parse_problem(ModelNames(), yaml(written)).message == "contains no model name"
+    assert ModelNames(may_be_none=True).parse(yaml(written)) == ()
 
 
 def test_the_options_of_a_model_are_a_mapping() -> None:

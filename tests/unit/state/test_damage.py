@@ -53,6 +53,16 @@ def loads_of(loaded: Checkpoint) -> list[int]:
     return values
 
 
+def test_line_ends_that_a_copy_changed_cost_nothing(tmp_path: Path) -> None:
+    record(tmp_path, [1, 2, 3], save=True)
+    record(tmp_path, [4])
+    for file in tmp_path / "0.ckpt", tmp_path / "journal":
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    record(tmp_path, [5])
+    loaded = load(tmp_path)
+    assert (loads_of(loaded), loaded.damage) == ([1, 2, 3, 4, 5], ())
+
+
 def complete_lines(raw: bytes) -> int:
     return raw.count(b"\n")
 

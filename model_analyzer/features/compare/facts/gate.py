@@ -41,7 +41,10 @@ class Rule:
                 f"{text!r} is not a rule: write, for example, perf_throughput<-3% or"
                 " perf_latency_p99>20"
             )
-        return cls(tag=match[1], is_below=match[2] == "<", bound=bound, is_change=bool(match[4]))
+        rule = cls(tag=match[1], is_below=match[2] == "<", bound=bound, is_change=bool(match[4]))
+        if bound < 0 and not rule.is_change:  # no metric is ever negative: a forgotten %
+            raise ValueError(f"{text!r}: {rule.tag} is never below 0: write {rule}% for a change")
+        return rule
 
     def __str__(self) -> str:
         sign = "<" if self.is_below else ">"
