@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep, parse_json
@@ -30,6 +30,13 @@ _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\
 # Envoy's default format, and others of its times: [2016-04-15T20:17:00.310Z] "
 _PROXY_LINE = re.compile(
     r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|UTC|[+-]\d\d:?(?:\d\d)?)?)\] "'
+)
+# The request in a line of both, if it asks how the server is: by Kubernetes, Prometheus, or gRPC.
+_PROBE = re.compile(
+    r"(?:GET|HEAD) (?:\S*/v2/(?:health/\S*|models/\S+/(?:ready|stats|config))"
+    r"|/(?:metrics|health|healthz|livez|readyz)/?)[ ?]"
+    r"|POST /(?:grpc\.health\.v1\.Health/"
+    r"|inference\.GRPCInferenceService/(?:Server|ModelReady|ModelMetadata|ModelConfig|ModelStat))"
 )
 # A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [INFO] started.
 # The header of a CSV file may begin with a column named "[time]".
@@ -146,7 +153,8 @@ def _access_rows(pattern: re.Pattern[str], numbered: Numbered) -> Iterator[tuple
         match = pattern.match(line)
         if match is None:
             raise LogProblem(number, "is not a line of an access log like the first one")
-        yield number, {ACCESS_TIME: match["time"]}
+        if not _PROBE.match(line, match.end()):
+            yield number, {ACCESS_TIME: match["time"]}
 
 
 def _begins_document(line: str) -> bool:
@@ -340,12 +348,12 @@ def _csv_rows(
                 f"has {len(cells)} cells, and the header {len(header)}",
                 "put cells with commas in quotes",
             )
-        yield number, dict(zip(header, cells, strict=False))
+        yield number, dict(zip_longest(header, cells, fillvalue=""))
 
 
 def foreign_header(header: Sequence[str]) -> LogProblem | None:
     """Why this is no header of CSV with commas, if it seems to be none."""
-    if header and header[0].startswith("#"):
+    if header and header[0].startswith(("#", "sep=")):  # "sep=,": for Excel
         return LogProblem(0, "begins with a comment", "begin it with a line of column names")
     for separator, name in _OTHER_SEPARATORS.items():
         if any(separator in cell for cell in header):

@@ -253,7 +253,8 @@ def parse_log(
     log = rows_of(lines)
     first = next(log.rows, None)
     if first is None:
-        raise LogProblem(0, "has no request below its header")
+        where = "below its header" if log.header else "of a user"
+        raise LogProblem(0, f"has no request {where}")
     known = known_log(first[1])
     name = column or time_column(first[1], known)
     _check_columns(log, first, [name, input_column or name])

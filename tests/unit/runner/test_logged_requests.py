@@ -57,6 +57,9 @@ def test_a_column_and_a_unit_can_be_given() -> None:
     [
         ("", 0, "is empty"),
         ("time\n", 0, "has no request below its header"),
+        ('1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET /metrics ', 0, "has no request of a user"),
+        ("id,time\na\nb,1\n", 2, "has '' in place of a time"),
+        ("sep=,\ntime,url\n1,/a\n", 0, "begins with a comment"),
         ("time\n1\n", 0, "needs requests at two different times at least"),
         ("name\nx\ny\n", 0, "has no column that is known to hold times"),
         ("time\n1\n\nsoon\n", 4, "has 'soon' in place of a time"),
@@ -160,6 +163,27 @@ def test_the_keys_of_an_export_have_any_order(first: str) -> None:
     log = parse_log([json.dumps({first: values[first], **values})])
 
     assert log.times.tolist() == [0, SECOND]
+
+
+GRPC = "/inference.GRPCInferenceService/"
+
+
+@pytest.mark.parametrize(
+    ("request_line", "is_of_a_user"),
+    [
+        ("GET /v2/health/ready", False),
+        ("GET /triton/v2/models/m/versions/1/ready", False),
+        ("GET /metrics", False),
+        (f"POST {GRPC}ServerLive", False),
+        (f"POST {GRPC}ModelInfer", True),
+        ("POST /v2/models/ready/infer", True),
+        ("GET /metrics_of?user=3", True),
+    ],
+)
+def test_probes_in_access_logs_are_no_requests(request_line: str, is_of_a_user: bool) -> None:
+    lines = [(0, "POST /v2/models/m/infer"), (1, request_line), (2, "POST /v2/models/m/generate")]
+    log = parse_log([f'[2026-11-02T09:30:0{second}Z] "{of} HTTP/2" 200' for second, of in lines])
+    assert len(log.times) == 2 + is_of_a_user
 
 
 def test_a_row_may_have_experiments() -> None:
