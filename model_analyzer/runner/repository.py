@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -220,13 +221,32 @@ class ModelRepository:
                 f"{directory}: no {file} in version {', '.join(map(str, served))}, which the server"
                 " loads: the Python backend needs it"
             )
-        for output in config.get("output", ()):
-            label = output.get("label_filename")
-            if label and not (directory / label).exists():
+        for whose, field, name, folder in _named_files(config):
+            if name and not (directory / folder / name).exists():
                 raise RepositoryError(
-                    f"{directory / CONFIG}: output {output['name']} has label_filename {label!r},"
-                    f" which is not in {directory}: add the file, or remove label_filename"
+                    f"{directory / CONFIG}: {whose} has {field} {name!r}, which is not in"
+                    f" {directory / folder}: add the file, or remove {field}"
                 )
+
+
+def _named_files(config: ModelConfig) -> Iterator[tuple[str, str, str, str]]:
+    """The files that a configuration names: what names it, in which field, its name, and the folder
+    in the model's directory where Triton looks for it. The name may be "".
+    """
+    for output in config.get("output", ()):
+        yield f"output {output['name']}", "label_filename", output.get("label_filename", ""), ""
+    for sample in config.get("model_warmup", ()):
+        for name, tensor in sample.get("inputs", {}).items():
+            file = tensor.get("input_data_file", "")
+            yield f"input {name} of model_warmup", "input_data_file", file, "warmup"
+    for state in config.get("sequence_batching", {}).get("state", ()):
+        for initial in state.get("initial_state", ()):
+            of = f"state {state.get('input_name')}"
+            yield of, "data_file", initial.get("data_file", ""), "initial_state"
+    environment = config.get("parameters", {}).get("EXECUTION_ENV_PATH", {})
+    within = re.fullmatch(r"\$\$TRITON_MODEL_DIRECTORY/(.+)", environment.get("string_value", ""))
+    if within:
+        yield "parameters", "EXECUTION_ENV_PATH", within[1], ""
 
 
 def _versions(directory: Path) -> Sequence[int]:

@@ -180,6 +180,38 @@ def test_a_file_name_that_a_shell_would_interpret_is_refused(make_model) -> None
         ModelRepository(models).facts("m")
 
 
+@pytest.mark.parametrize(
+    ("more", "file"),
+    [
+        (
+            'model_warmup { name: "w" batch_size: 1 inputs { key: "X" value { dims: 1'
+            ' data_type: TYPE_FP32 input_data_file: "raw" } } }',
+            "warmup/raw",
+        ),
+        (
+            'parameters { key: "EXECUTION_ENV_PATH"'
+            ' value { string_value: "$$TRITON_MODEL_DIRECTORY/env.tar.gz" } }',
+            "env.tar.gz",
+        ),
+        (
+            'sequence_batching { state { input_name: "I" output_name: "O" data_type: TYPE_FP32'
+            ' dims: 1 initial_state { name: "i" data_type: TYPE_FP32 dims: 1'
+            ' data_file: "zero" } } }',
+            "initial_state/zero",
+        ),
+    ],
+)
+def test_a_file_that_the_configuration_names_is_there(make_model, more: str, file: str) -> None:
+    models = make_model("m", extra=more)
+    with pytest.raises(RepositoryError, match=f"{Path(file).name}', which is not in"):
+        ModelRepository(models).facts("m")
+
+    path = models / "m" / file
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert ModelRepository(models).facts("m").name == "m"
+
+
 def test_an_unknown_model_comes_with_the_nearest_name(make_model) -> None:
     with pytest.raises(RepositoryError, match="did you mean 'resnet50'"):
         ModelRepository(make_model("resnet50")).facts("resnet5O")
