@@ -258,7 +258,7 @@ def misspelled(environment: Mapping[str, str]) -> Iterator[str]:
     options = {option.variable.removeprefix(VARIABLE_PREFIX): option for option in OPTIONS}
     for name in environment:
         word = name.removeprefix(VARIABLE_PREFIX)
-        if word == name or word in options:
+        if word in (name, "PORT") or word in options:  # Kubernetes sets _PORT for a service
             continue
         matches = get_close_matches(word.upper(), options, n=1, cutoff=_LEAST_SIMILARITY)
         matches = matches or sorted(filter(partial(_is_part, word.upper()), options), key=len)
