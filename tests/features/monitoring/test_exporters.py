@@ -47,7 +47,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        setattr(self.server, self.path.removeprefix("/v1/"), body)
+        if self.path == "/v1/traces":
+            self.server.traces += body  # of a long run, spans come in several batches
+        else:
+            self.server.metrics = body
         with urllib.request.urlopen(self.server.read, timeout=10) as answer:
             self.server.page = answer.read().decode()
         self.send_response(200)
@@ -110,9 +113,10 @@ def test_both_tell_the_same_of_a_run(setting: Setting, collector: Collector, por
     assert by_name["trials_expected"] == {"m": 10}
     assert "left_seconds" not in by_name
     assert by_name["best"]["no GPU,perf_throughput_infer_per_s,m"] > 0
-    (resource,) = ExportTraceServiceRequest.FromString(collector.traces).resource_spans
-    assert attributes(resource.resource.attributes)["service.name"] == "model-analyzer"
-    *spans, run = resource.scope_spans[0].spans
+    batches = ExportTraceServiceRequest.FromString(collector.traces).resource_spans
+    names = [attributes(batch.resource.attributes)["service.name"] for batch in batches]
+    assert set(names) == {"model-analyzer"}
+    *spans, run = (span for batch in batches for span in batch.scope_spans[0].spans)
     assert (run.name, len(spans)) == ("run", 10)
     assert {span.parent_span_id for span in spans} == {run.span_id}
     assert all(span.end_time_unix_nano > span.start_time_unix_nano for span in spans)
