@@ -282,7 +282,8 @@ class ModelNames:
         return ModelEntry(name=entry.key, where=entry.where, given=given)
 
     def schema(self) -> Schema:
-        return {"$ref": "#/$defs/models"}
+        names: Schema = {"$ref": "#/$defs/models"}
+        return any_of(names, {"enum": [[], {}]}) if self.may_be_none else names
 
 
 def definitions() -> Mapping[str, Schema]:

@@ -134,19 +134,20 @@ def with_bounds_in_order(given: Given, values: Mapping[str, Any]) -> Mapping[str
 
 
 def with_endpoint(given: Given, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values, with what OpenAI's API implies: it is HTTP, loads nothing, has no tensors to
-    compare, gives tokens unless the user says otherwise, and has its metrics beside it.
+    """The values, with what OpenAI's API implies, also for `report`, which lacks some: it is HTTP,
+    loads nothing, has no tensors to compare, gives tokens unless the user says otherwise, and has
+    its metrics beside it.
     """
     if values.get("endpoint") is not EndpointKind.OPENAI or not _is_remote(values):
         return values
-    http = values["triton_http_endpoint"] or ("localhost:8000",)
+    http = values.get("triton_http_endpoint") or ("localhost:8000",)
     return {
         **values,
         "client_protocol": Protocol.HTTP,
         "reload_model_disable": True,
         "outputs": {"check": False},
         "model_type": given.values.get("model_type", ModelType.LLM),
-        "triton_metrics_url": values["triton_metrics_url"]
+        "triton_metrics_url": values.get("triton_metrics_url")
         or tuple(f"{each}/metrics" for each in http),
     }
 

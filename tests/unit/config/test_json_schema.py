@@ -74,7 +74,9 @@ def test_it_is_a_schema() -> None:
 def test_every_example_passes(path: Any) -> None:
     node = parse_yaml(EXAMPLES[path], path.name)
     assert node is not None
-    VALIDATOR.validate(plain(node))
+    tree = plain(node)
+    VALIDATOR.validate(tree)
+    tree_resolves_or_tells(tree)  # for `profile`, and for `report`
 
 
 def test_an_empty_file_passes() -> None:
@@ -120,6 +122,8 @@ def test_schema_and_parser_refuse_the_same_values(tree: Any) -> None:
         "plots: [{p: {title: t, x_axis: batch_size, y_axis: perf_throughput}}]",
         "report_model_configs: [a, {b: {plots: {}}}]",
         "perf_analyzer_timeout:",
+        "bls_composing_models: []",
+        "ensemble_composing_models: {}",
     ],
 )
 def test_every_form_passes(text: str) -> None:
