@@ -32,6 +32,9 @@ _PROXY_LINE = re.compile(
     r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|UTC|[+-]\d\d:?(?:\d\d)?)?)\] "'
 )
 # The request in a line of both, if it asks how the server is: by Kubernetes, Prometheus, or gRPC.
+# JSON and CSV of nginx and Envoy have it in a column, or method and path in two.
+_REQUEST = "request"
+_METHODS, _PATHS = ("method", "request_method"), ("path", "request_uri", "uri")
 _PROBE = re.compile(
     r"(?:GET|HEAD) (?:\S*/v2/(?:health/\S*|models/\S+/(?:ready|stats|config))"
     r"|/(?:metrics|health|healthz|livez|readyz)/?)[ ?]"
@@ -97,12 +100,12 @@ def rows_of(parts: Iterable[str]) -> LogRows:
     if _BRACKETED_LINE.match(first):
         raise unknown_form(number)
     if _JSON_ARRAY.match(first) or _begins_document(first):
-        return LogRows(_document_rows(rest))
+        return LogRows(_without_probes(_document_rows(rest)))
     if first.lstrip().startswith("{"):
-        return LogRows(_json_rows(_lines(rest, number)))
+        return LogRows(_without_probes(_json_rows(_lines(rest, number))))
     records = _csv_cells(_lines(rest, number))
     header = [cell.lstrip("\ufeff") for cell in next(records, (0, ()))[1]]
-    return LogRows(_csv_rows(header, records), header)
+    return LogRows(_without_probes(_csv_rows(header, records)), header)
 
 
 def unknown_form(number: int) -> LogProblem:
@@ -324,6 +327,13 @@ def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
         if not isinstance(row, dict):
             raise LogProblem(number, "is not a JSON object", _JSON_LINES)
         yield number, row
+
+
+def _without_probes(rows: Iterator[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
+    for number, row in rows:
+        method, path = (next(filter(None, map(row.get, names)), "") for names in (_METHODS, _PATHS))
+        if not _PROBE.match(f"{row.get(_REQUEST) or f'{method} {path}'} "):
+            yield number, row
 
 
 def _not_json(number: int, error: ValueError, hint: str, place: str = "") -> LogProblem:

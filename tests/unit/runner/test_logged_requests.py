@@ -185,6 +185,14 @@ def test_probes_in_access_logs_are_no_requests(request_line: str, is_of_a_user: 
     log = parse_log([f'[2026-11-02T09:30:0{second}Z] "{of} HTTP/2" 200' for second, of in lines])
     assert len(log.times) == 2 + is_of_a_user
 
+    columns = [(second, *of.split()) for second, of in lines]
+    rows = [{"time": second, "method": of, "path": path} for second, of, path in columns]
+    nginx = [{"time": second, "request": f"{of} HTTP/1.1"} for second, of in lines]
+    assert len(parse_log(map(json.dumps, rows)).times) == len(log.times)
+    assert len(parse_log([json.dumps(nginx)]).times) == len(log.times)
+    comma = [f"{second},{of},{path}" for second, of, path in columns]
+    assert len(parse_log(["time,request_method,uri", *comma]).times) == len(log.times)
+
 
 def test_a_row_may_have_experiments() -> None:
     lines = [f'{{"time": {time}, "experiments": [{{"name": "a"}}]}}' for time in (0, 1)]
