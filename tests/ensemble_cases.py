@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ensembles and the verdict of tritonserver 2.51 on each. qa/test_ensembles.py asks again.
+"""Ensembles and the verdict of tritonserver 2.51 on each. qa/test_verdicts.py asks again.
 
 Each has parts out of `PARTS`, inputs "x" and outputs "o" of four FP32 unless said.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input data of perf_analyzer 2.51, with its verdict. qa/test_input_data.py asks again."""
+"""Input data of perf_analyzer 2.51, with its verdict. qa/test_verdicts.py asks again."""
 
 from __future__ import annotations
 
