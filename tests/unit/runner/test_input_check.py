@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -182,7 +183,8 @@ def test_a_file_with_many_mistakes_shows_the_first(tmp_path: Path) -> None:
 def test_the_place_in_a_file_that_is_not_json(tmp_path: Path) -> None:
     (text,) = of(tmp_path, '{"data": [\n{"x": [1.0, 2.0],}\n]}')
 
-    assert text.startswith("in.json: is not JSON: line 2, column 18: ")
+    # from Python 3.13 on, it is the comma
+    assert re.match(r"in\.json: is not JSON: line 2, column 1[78]: ", text)
 
 
 def test_steps_of_several_shapes_need_a_client_batch_of_one(tmp_path: Path) -> None:
@@ -295,7 +297,7 @@ def test_the_size_is_known_before() -> None:
         ('{"data": [{"x": [NaN]}]}', 1, "is not JSON: NaN is not a number"),
         ('{"data": [{"x": ["\\ud800"]}]}', 1, "is not JSON: str is not valid UTF-8"),
         ('{"data": [{}]} {}', 1, "is not JSON: more text follows"),
-        (f'{{"data": [{"[" * 5000}', 1, "is nested too deeply"),
+        (f'{{"data": [{"[" * 5000}{"]" * 5001}}}', 1, "is nested too deeply"),
         ("[]", 0, 'has no list "data" with inputs'),
         ('{"data": []}', 0, 'has no list "data" with inputs'),
         ('{"data": [{}, [{}]]}', 0, "has no mapping of tensors as input 1"),
