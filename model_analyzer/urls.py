@@ -17,7 +17,7 @@ from threading import enumerate as running_threads
 from typing import Any, TypeVar
 
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
-from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, wrong
 
 _STORE_THREAD = "store"
 
@@ -137,4 +137,4 @@ def reason_of(error: Exception, url: str) -> str:
 
 
 def _unusable(url: str, message: str, hint: str) -> ConfigError:
-    return ConfigError(Problem(where=masked_url(url), message=message, hint=hint))
+    return wrong(masked_url(url), message, hint)

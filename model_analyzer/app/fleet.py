@@ -29,7 +29,6 @@ from model_analyzer.reports.build import build_page
 from model_analyzer.reports.fleet import FleetModel
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.libraries import writable
-from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import answer_of, by_model
 from model_analyzer.state.checkpoint import Checkpoint, load_existing
 
@@ -61,23 +60,16 @@ def fleet(settings: ReportSettings, directories: Sequence[Path]) -> Iterator[Pat
     sources, errors = _read(directories, settings.checkpoint_prefix)
     if not sources:
         raise _together(errors)
-    directory = ExportDirectory(settings.export_path)
     models: list[FleetModel] = []
     with Images() as images:
-        writer = ReportWriter(
-            directory=directory,
-            images=images,
-            formats=settings.formats,
-            offline=settings.offline,
-            always_gpus=settings.always_gpus,
-        )
+        writer = ReportWriter.of_report(settings, images)
         for source in sources:
             for model in _models(source, settings, writer):
-                yield directory.path / "reports" / model.link
+                yield writer.directory.path / "reports" / model.link
                 models.append(model)
         for remark in images.remarks():
             log.warning("%s", remark)
-    yield write_fleet(directory, models, remarks=[f"Left out: {error}" for error in errors])
+    yield write_fleet(writer.directory, models, remarks=[f"Left out: {error}" for error in errors])
     if errors:
         raise _together(errors)
 

@@ -24,7 +24,6 @@ from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.libraries import writable
-from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.state.checkpoint import Checkpoint, load_chosen
 
@@ -49,16 +48,9 @@ def report(settings: ReportSettings) -> Iterator[Path]:
     names = [name for name in settings.variants if name not in results]
     if names:
         raise ConfigError(*(_unknown(name, profile) for name in names))
-    directory = ExportDirectory(settings.export_path)
     origin = origin_of(profile, loaded.path)
     with Images() as images:
-        writer = ReportWriter(
-            directory=directory,
-            images=images,
-            formats=settings.formats,
-            offline=settings.offline,
-            always_gpus=settings.always_gpus,
-        )
+        writer = ReportWriter.of_report(settings, images)
         for name in settings.variants:
             for result, ranking in results[name]:
                 yield from writer.detail(result, ranking, origin, settings.plots[name])

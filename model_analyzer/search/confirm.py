@@ -20,6 +20,19 @@ from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.ties import Comparison, assured_first, chance_to_meet
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 
+log = logging.getLogger(__name__)
+
+# The most finalists, and the most rounds of each.
+FINALISTS, _ROUNDS = 4, 4
+# Finalists are among so many of the best, and so many that miss a constraint by least: the noise of
+# thousands would take seconds.
+_SHORTLIST = 40
+# A trial with a smaller chance to be the best cannot win.
+_LEAST_CHANCE = 0.01
+# The winner is clear if it meets the constraints with this chance.
+_SURE = 0.9
+_NORMAL = NormalDist()
+
 # Seconds: shorter rounds tell little, longer ones are better measured as several.
 _LEAST_S, _MOST_S = 2.0, 15.0
 # Under random arrivals, a long queue is rare and then lasts: further rounds are so many times
@@ -57,20 +70,6 @@ def _least_s(trial: Trial, measurements: Sequence[Measurement]) -> float:
             seconds = sum(model.seconds for model in models)
             least = max(least, least_s(requests / seconds, in_flight(work)))
     return least
-
-
-log = logging.getLogger(__name__)
-
-# The most finalists, and the most rounds of each.
-FINALISTS, _ROUNDS = 4, 4
-# Finalists are among so many of the best, and so many that miss a constraint by least: the noise of
-# thousands would take seconds.
-_SHORTLIST = 40
-# A trial with a smaller chance to be the best cannot win.
-_LEAST_CHANCE = 0.01
-# The winner is clear if it meets the constraints with this chance.
-_SURE = 0.9
-_NORMAL = NormalDist()
 
 
 def most_confirmed(subject: Subject, settings: SearchSettings) -> int:

@@ -34,6 +34,8 @@ from model_analyzer.state.journal import Journal
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.records import Records
 
+log = logging.getLogger(__name__)
+
 # A network file system may hang.
 _PATIENCE_S = 10.0
 
@@ -226,9 +228,6 @@ def _is_signed(token: str, path: Path) -> bool:
         return path.read_bytes() == token.encode() + _SIGNED
     except OSError:
         return False
-
-
-log = logging.getLogger(__name__)
 
 
 class NodeJournals:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 import psutil
 
@@ -38,12 +37,7 @@ class LocalCluster:
         self.address = self._answer()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._program.communicate("", timeout=_ENDS_S)
 
     def add_node(self) -> None:

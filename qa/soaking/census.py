@@ -7,7 +7,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from types import TracebackType
 
 from qa.soaking.program import find, run_of
 from qa.soaking.ray_nodes import SLOTS
@@ -32,12 +31,7 @@ class Census:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         if self._thread.is_alive():
             self._thread.join()

@@ -16,7 +16,7 @@ from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ModelSettings, ModelType, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
+from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError, wrong
 from model_analyzer.runner.file_trees import fingerprint_files
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import (
@@ -96,7 +96,7 @@ def _earlier_runs(
     try:
         records, damage = every_record(url)
     except ModelAnalyzerError as error:
-        raise ConfigError(Problem(where=places.for_all("knowledge"), message=str(error))) from error
+        raise wrong(places.for_all("knowledge"), str(error)) from error
     return EarlierRuns(records=records, bases=bases), damage
 
 

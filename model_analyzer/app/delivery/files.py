@@ -22,7 +22,7 @@ from model_analyzer.domain.parameters import PARAMETER, differing_parameters
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.settings import OutputFormat, PlotSettings
+from model_analyzer.domain.settings import OutputFormat, PlotSettings, ReportSettings
 from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
 from model_analyzer.reports.card import render_card
 from model_analyzer.reports.document import results_document, variant_document
@@ -302,6 +302,17 @@ class ReportWriter:
     formats: Collection[OutputFormat]
     offline: bool
     always_gpus: bool
+
+    @classmethod
+    def of_report(cls, settings: ReportSettings, images: Images) -> ReportWriter:
+        """What writes as the settings of `report` say."""
+        return cls(
+            directory=ExportDirectory(settings.export_path),
+            images=images,
+            formats=settings.formats,
+            offline=settings.offline,
+            always_gpus=settings.always_gpus,
+        )
 
     def summary(
         self, page: Page, drawings: Drawings, *folders: str, related: Sequence[Related] = ()

@@ -276,8 +276,8 @@ class Desk:
             return
         if place is None or self._borders.path(place, _CHECKPOINTS) == run.checkpoints:
             limits = {each.key: each.default for each in OPTIONS if each.key in LIMITS}
+            allowed = {**limits, **run.config}
             for model in document["models"]:
-                allowed = {**limits, **run.config}
                 yield from further(model, allowed, left_s, stopped=run.is_stopped)
 
     def _with_default(self, tool: AgentTool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

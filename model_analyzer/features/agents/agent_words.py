@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an agent is told of a document: short, in the words of its tools, and what to do next."""
+"""Documents in the words of an agent's tools: shortened, and with advice on what to do next."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from model_analyzer.features.monitoring.facts.told_progress import ToldProgress
 from model_analyzer.reading.untrusted import read_ends
 from model_analyzer.runner.process import Process
 
-# A run that is told to stop has so many seconds to finish its last measurement and its files. After
-# them, it is told to leave the measurement (docs/resuming.md).
+# Seconds between the first signal, after which a run finishes its last measurement and its files,
+# and the second one, which ends that measurement, too (docs/resuming.md).
 LAST_MEASUREMENT_S = 60.0
 
 # What a run has to save if this process ends.
@@ -106,7 +106,7 @@ class MeasuringRun:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it was told to end, by somebody or by its time."""
+        """Whether it got a signal to end, because somebody asked for it or its time was over."""
         return len(self._due) < len(_signals(0))
 
     @property

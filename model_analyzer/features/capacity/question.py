@@ -26,7 +26,7 @@ from model_analyzer.domain.prices import Fleet, fleet_for
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import counted
-from model_analyzer.errors import ConfigError, Problem, UnusableCheckpoint, wrong
+from model_analyzer.errors import ConfigError, UnusableCheckpoint, wrong
 from model_analyzer.features.capacity.capacity_text import CapacityReport
 from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
@@ -246,4 +246,4 @@ def _number(text: str) -> float | None:
 
 
 def _wrong(name: str, line: int, message: str, hint: str = "") -> ConfigError:
-    return ConfigError(Problem(where=f"{name}:{line}:1", message=message, hint=hint))
+    return wrong(f"{name}:{line}:1", message, hint)

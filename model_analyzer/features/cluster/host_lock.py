@@ -23,7 +23,6 @@ import time
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from types import TracebackType
 
 from model_analyzer.errors import ClusterError
 from model_analyzer.runner.owner import boot_id
@@ -95,12 +94,7 @@ class HostLock:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
     def release(self) -> None:

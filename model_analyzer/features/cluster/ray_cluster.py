@@ -8,7 +8,6 @@ import logging
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.domain.measurements import Outcome
@@ -55,17 +54,12 @@ class RayCluster:
         self._facts: dict[str, SlotFacts] = {}  # as each slot was at first
         self._nodes: Mapping[str, str] = {}
         self._actors: dict[str, Any] = {}
-        self._latest: dict[str, Hashable] = {}  # the ticket of what each slot was told last
+        self._latest: dict[str, Hashable] = {}  # by slot: the ticket of its last order
 
     def __enter__(self) -> RayCluster:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property

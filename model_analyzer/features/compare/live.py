@@ -49,7 +49,7 @@ _OUTPUT_WORDS = {
     Verdict.UNKNOWN: "not compared: ",
 }
 
-# What is known to differ between two versions of Triton, as far as it touches a model;
+# Known differences between two versions of Triton, as far as they concern a model;
 # docs/versions.md has the whole list, also of what only a profiler notices. Each row: from which
 # version on, what is so, and what it touches (see `_traits`).
 _CHANGES = (

@@ -20,6 +20,16 @@ from model_analyzer.runner.server.endpoints import Address, Endpoints
 if TYPE_CHECKING:
     from model_analyzer.runner.client.http import HttpClient
 
+log = logging.getLogger(__name__)
+
+_GRPC_CA = "ssl-grpc-root-certifications-file"
+_GRPC_KEY = "ssl-grpc-private-key-file"
+_GRPC_CERTIFICATE = "ssl-grpc-certificate-chain-file"
+_HTTPS_CA = "ssl-https-ca-certificates-file"
+_HTTPS_KEY = "ssl-https-private-key-file"
+_HTTPS_CERTIFICATE = "ssl-https-client-certificate-file"
+_HTTPS_TYPES = ("ssl-https-private-key-type", "ssl-https-client-certificate-type")
+
 
 def connect(endpoints: Endpoints, protocol: Protocol, flags: Mapping[str, Any]) -> ServerClient:
     """A connection over `protocol`, with TLS and headers from perf_analyzer's `flags`.
@@ -46,17 +56,6 @@ def http_client(address: Address, flags: Mapping[str, Any]) -> HttpClient:
     tls = https_context(flags) if address.is_https else None
     host = address.name if address.is_https else address.host
     return HttpClient(host, address.port, tls=tls, headers=headers(flags))
-
-
-log = logging.getLogger(__name__)
-
-_GRPC_CA = "ssl-grpc-root-certifications-file"
-_GRPC_KEY = "ssl-grpc-private-key-file"
-_GRPC_CERTIFICATE = "ssl-grpc-certificate-chain-file"
-_HTTPS_CA = "ssl-https-ca-certificates-file"
-_HTTPS_KEY = "ssl-https-private-key-file"
-_HTTPS_CERTIFICATE = "ssl-https-client-certificate-file"
-_HTTPS_TYPES = ("ssl-https-private-key-type", "ssl-https-client-certificate-type")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from model_analyzer.domain.measurements import Notice, NoticeKind, Observation, 
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.runner.timings import DEFAULT
 
+log = logging.getLogger(__name__)
+
 _MB = 1e6
 
 
@@ -170,9 +172,6 @@ def _unique_bytes(process: psutil.Process) -> int:
         return int(process.memory_full_info().uss)
     except psutil.Error:
         return 0  # it has just ended
-
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.precision import relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Predictions, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate, Space
 
@@ -115,12 +115,12 @@ class Assessor:
         """Updates the surrogates, and predicts all candidates and measured trials."""
         drawn = dict.fromkeys(self._candidates.after(outcomes))
         rows = {coordinate: row for row, coordinate in enumerate(drawn)}
-        candidates = [*filter(self._lattice.is_in_space, rows)]
+        candidates, defaults = self._parted(rows)
         measured, measured_rows = _measured(outcomes, rows)
         predictions, chance = [], np.ones(len(rows))
         waiting, lengths = np.zeros(len(rows)), np.zeros(len(rows))
         for index, surrogate in enumerate(self._surrogates):
-            points = self._points(index, rows)
+            points = self._encoding.encode(index, candidates, defaults)
             trained = points.take(measured_rows)
             values = _values(self._goal, index, measured)
             shares = self._encoding.busy_shares(index, measured, trained, values[THROUGHPUT])
@@ -153,12 +153,11 @@ class Assessor:
         score, feasibility = evaluation.score.mean(axis=0), evaluation.passes.mean(axis=0)
         return Assessment(rows, leader, evaluation, score, feasibility, chance, waiting, costs)
 
-    def _points(self, index: int, rows: Iterable[Coordinate]) -> Points:
-        """The encoded candidates and measured trials for the model with this index."""
+    def _parted(self, rows: Iterable[Coordinate]) -> tuple[Sequence[Coordinate], Sequence[Trial]]:
+        """The coordinates in the space, and the trials of the defaults, which are not."""
         lattice = self._lattice
         candidates = [at for at in rows if lattice.is_in_space(at)]
-        defaults = [lattice.default_trial(at) for at in rows if not lattice.is_in_space(at)]
-        return self._encoding.encode(index, candidates, defaults)
+        return candidates, [lattice.default_trial(at) for at in rows if not lattice.is_in_space(at)]
 
     def propose(
         self, outcomes: Outcomes, assessment: Assessment, *, is_answered: bool
@@ -170,7 +169,7 @@ class Assessor:
         if not self._donors or outcomes.asked > _PROPOSALS:
             return None
         rows = assessment.rows
-        points = without_fields(self._points(0, rows))
+        points = without_fields(self._encoding.encode(0, *self._parted(rows)))
         measured, measured_rows = _measured(outcomes, rows)
         values = _values(self._goal, 0, measured)
         predicted = anchored(self._donors, points, points.take(measured_rows), values)
