@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, wrong
+from model_analyzer.extras import check_extra, install_command
 
 _STORE_THREAD = "store"
 
@@ -30,10 +31,11 @@ def open_url(url: str, contents: str) -> tuple[Any, str]:
     Raises ConfigError if the URL cannot be used, or if a package is missing.
     """
     try:
+        check_extra("remote")
         from fsspec import url_to_fs  # imported when used: optional
     except ImportError as error:
         raise _unusable(
-            url, f"{contents} there need fsspec", "pip install 'model-analyzer[remote]'"
+            url, f"{contents} there need fsspec: {error}", install_command("remote")
         ) from error
     try:
         files, path = url_to_fs(url)

@@ -11,6 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.settings import OutputFormat
 from model_analyzer.errors import OutputError
+from model_analyzer.extras import check_extra, install_command
 
 log = logging.getLogger(__name__)
 
@@ -53,10 +54,11 @@ def writable(formats: Sequence[OutputFormat]) -> tuple[OutputFormat, ...]:
 def imported(form: str, package: str) -> Any:
     """The package, or module, that a format needs. Raises OutputError if it is not installed."""
     try:
+        check_extra(form)
         return import_module(package)
     except (ImportError, OSError) as error:
         # a missing library of the system makes a message of many lines
         reason = str(error).strip().splitlines()[0]
         raise OutputError(
-            f"output format {form} needs the package {package}: pip install {package} ({reason})"
+            f"output format {form} needs the package {package}: {reason} ({install_command(form)})"
         ) from error

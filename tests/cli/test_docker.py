@@ -193,7 +193,8 @@ def test_without_the_sdk_its_installation_is_told(
 
     assert status == 2
     assert output.splitlines()[-1].endswith(
-        "launch mode docker needs the package docker: not installed (pip install docker)"
+        "launch mode docker needs the package docker: not installed "
+        "(pip install 'docker>=7.1' 'urllib3>=2')"
     )
     assert "Traceback" not in output
 

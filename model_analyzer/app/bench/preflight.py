@@ -20,6 +20,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSettings
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.extras import check_extra, install_command
 from model_analyzer.reports.libraries import needed_packages, possible
 from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.load.feasible import without_any, without_some
@@ -110,23 +111,27 @@ def without_gpus(
 
 def missing_packages(settings: ProfileSettings, places: Places) -> Iterator[Problem]:
     """What this run cannot do without a package, besides the Docker SDK and Ray."""
-    for option, value, package, advice in _needed(settings):
-        yield from _missing(package, places.for_all(option), value, advice)
+    for option, value, package, extra, advice in _needed(settings):
+        yield from _missing(package, extra, places.for_all(option), value, advice)
 
 
 def missing_docker_sdk(settings: ProfileSettings, places: Places) -> Iterator[Problem]:
     """That it is missing, if this machine needs it; in a cluster, nodes do."""
     is_cluster = settings.executor.kind is ExecutorKind.RAY
     if settings.server.launch is LaunchMode.DOCKER and not is_cluster:
-        yield from _missing("docker", places.for_all("triton_launch_mode"), "launch mode docker")
+        where = places.for_all("triton_launch_mode")
+        yield from _missing("docker", "docker", where, "launch mode docker")
 
 
-def _missing(package: str, where: str, value: str, advice: str = "") -> Iterator[Problem]:
+def _missing(
+    package: str, extra: str, where: str, value: str, advice: str = ""
+) -> Iterator[Problem]:
     try:
+        check_extra(extra)
         import_module(package)
     except ImportError as error:
         message = f"{value} needs the package {package}: {error}"
-        yield Problem(where=where, message=message, hint=f"pip install {package}{advice}")
+        yield Problem(where=where, message=message, hint=f"{install_command(extra)}{advice}")
 
 
 def left_out_formats(settings: ProfileSettings, places: Places) -> Iterator[Problem]:
@@ -143,13 +148,14 @@ def with_possible_formats(settings: ProfileSettings) -> ProfileSettings:
     return replace(settings, export=replace(export, formats=formats))
 
 
-def _needed(settings: ProfileSettings) -> Iterator[tuple[str, str, str, str]]:
-    """Option, value, package, and an alternative."""
+def _needed(settings: ProfileSettings) -> Iterator[tuple[str, str, str, str, str]]:
+    """Option, value, package, its extra, and an alternative."""
     modes = (settings.search.mode, *(model.mode for model in settings.models))
     for mode in dict.fromkeys(filter(None, modes)):
         if mode.facts.package:
             option, value = "run_config_search_mode", f"search mode {mode.value}"
-            yield option, value, mode.facts.package, ", or --search adaptive"
+            package = mode.facts.package
+            yield option, value, package, package, ", or --search adaptive"
     if not settings.export.skip_summary:
         for form, package in needed_packages(settings.export.formats):
-            yield "output_formats", f"format {form}", package, ""
+            yield "output_formats", f"format {form}", package, form, ""

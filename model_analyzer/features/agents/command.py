@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from model_analyzer.errors import EXIT_OK, ModelAnalyzerError
+from model_analyzer.extras import check_extra, install_command
 
 
 @click.command("mcp", context_settings={"help_option_names": ["-h", "--help"]})
@@ -42,10 +43,11 @@ def mcp(roots: Sequence[Path], budget: str) -> int:
       model-analyzer mcp --root start --budget 30m
     """
     try:
+        check_extra("mcp")
         import mcp as library  # noqa: F401
     except ImportError as error:
         raise ModelAnalyzerError(
-            f"mcp needs the package mcp: {error}: pip install model-analyzer[mcp]"
+            f"mcp needs the package mcp: {error} ({install_command('mcp')})"
         ) from error
 
     from model_analyzer.cli.uninterrupted import hear_terminations

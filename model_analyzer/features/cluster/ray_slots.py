@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from model_analyzer.errors import ClusterError, ModelAnalyzerError
+from model_analyzer.extras import check_extra, install_command
 from model_analyzer.features.cluster.node_comparison import Clock
 from model_analyzer.features.cluster.slot_places import GPU, ClusterNode, SlotPlace, strategy
 from model_analyzer.features.cluster.slot_worker import SlotWorker
@@ -297,9 +298,10 @@ def require_ray() -> Any:
     # also without `log_to_driver`, Ray prints errors of the cluster on the standard output
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     try:
+        check_extra("ray")
         import ray
     except ImportError as error:
         raise ClusterError(
-            "Ray is not installed: pip install 'model-analyzer[ray]', or --executor local"
+            f"executor ray needs Ray: {error} ({install_command('ray')}, or --executor local)"
         ) from error
     return ray

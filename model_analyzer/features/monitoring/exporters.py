@@ -20,6 +20,7 @@ from model_analyzer.app.progress.document import document_of
 from model_analyzer.app.progress.events import Event, Sink
 from model_analyzer.domain.settings import DisplaySettings
 from model_analyzer.errors import wrong
+from model_analyzer.extras import check_extra, install_command
 from model_analyzer.features.monitoring.facts.told_progress import FIGURES, Figure, ToldProgress
 
 log = logging.getLogger(__name__)
@@ -44,10 +45,11 @@ class ExportingSink:
         self._server: Any = None
         if settings.otlp is not None:
             try:
+                check_extra("otlp")
                 library = import_module(_OPEN_TELEMETRY)
             except ImportError as error:
-                hint = f"needs a library: pip install 'model-analyzer[otlp]' ({error})"
-                raise wrong("--otlp", hint) from error
+                reason = f"needs a library: {error}"
+                raise wrong("--otlp", reason, install_command("otlp")) from error
             self._sender = library.OpenTelemetry(settings.otlp, lambda: self._figures)
         if settings.prometheus_port is not None:
             try:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import OutputError, wrong
+from model_analyzer.extras import check_extra, install_command
 from model_analyzer.features.tracking.tracked_runs import ANSWER, TrackedRun
 
 # The tag by which a run is found again.
@@ -47,7 +48,7 @@ class Mlflow:
     def __init__(self, uri: str, experiment: str) -> None:
         for name, value in _SETTINGS.items():
             os.environ.setdefault(name, value)
-        library = _library("mlflow", "--mlflow", "mlflow-skinny")
+        library = _library("mlflow")
         self._entities, self._error = library.entities, library.exceptions.MlflowException
         self._uri, self._experiment = uri, experiment
         self._library = library
@@ -101,7 +102,7 @@ class WeightsAndBiases:
     def __init__(self, project: str, directory: Path) -> None:
         entity, _, self._project = project.rpartition("/")
         self._entity, self._directory = entity or None, directory
-        self._library = _library("wandb", "--wandb", "wandb")
+        self._library = _library("wandb")
 
     def send(self, runs: Sequence[TrackedRun]) -> None:
         try:
@@ -138,11 +139,12 @@ def _unreached(error: BaseException) -> str:
     return f"cannot be reached: {why}: is the server running, and is this its address?"
 
 
-def _library(name: str, option: str, package: str) -> Any:
+def _library(name: str) -> Any:
     try:
+        check_extra(name)
         return import_module(name)
     except ImportError as error:
-        raise wrong(option, f"needs a library: pip install {package} ({error})") from error
+        raise wrong(f"--{name}", f"needs a library: {error}", install_command(name)) from error
 
 
 def _all_runs(client: Any, experiment: str) -> Iterator[Any]:

@@ -24,6 +24,7 @@ from model_analyzer.domain.flags import CLIENT_SHM, needs_client_shm
 from model_analyzer.domain.settings import DockerSettings, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import RuntimeNotFound, ServerError
+from model_analyzer.extras import check_extra, install_command
 from model_analyzer.runner.owner import has_ended, this_process
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.repository import links_outside
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-INSTALL = "pip install docker"
-
 # The variable of NVIDIA's images with the version of tritonserver.
 _VERSION = "TRITON_SERVER_VERSION"
 
@@ -59,11 +58,13 @@ def connect() -> DockerClient:
     Raises RuntimeNotFound if no engine answers.
     """
     try:
+        check_extra("docker")
         import docker  # only when used: it is in an extra
-    except ImportError:
+    except ImportError as error:
         raise RuntimeNotFound(
-            f"launch mode docker needs the Docker SDK for Python: run {INSTALL}"
-        ) from None
+            f"launch mode docker needs the Docker SDK for Python: {error}",
+            install_command("docker"),
+        ) from error
     try:
         engine = docker.from_env()
         _remove_orphans(engine)

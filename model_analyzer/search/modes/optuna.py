@@ -22,6 +22,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import OptunaSettings
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import wrong
+from model_analyzer.extras import check_extra, install_command
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import PartialPlan, Plan, log_skipped, recorded, side_by_side
 from model_analyzer.search.space import Coordinate, Dimension
@@ -68,12 +69,13 @@ class OptunaMode(RefiningMode):
 def require_optuna() -> ModuleType:
     """Imports optuna and silences its log. Raises ConfigError if it is not installed."""
     try:
+        check_extra("optuna")
         import optuna  # imported on use: it is optional, and slow to import
     except ImportError as error:
         raise wrong(
             "--search",
             f"search mode optuna needs the package optuna: {error}",
-            "pip install optuna",
+            install_command("optuna"),
         ) from error
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna

@@ -298,4 +298,4 @@ def test_a_missing_package_is_named(
     status, _, error = run("mcp", "--root", ".", "--budget", "1m")
 
     assert status == 1
-    assert error.endswith("pip install model-analyzer[mcp]\n")
+    assert error.endswith("(pip install 'anyio>=4.9' 'jsonschema>=4.20' 'mcp<3,>=2.0')\n")

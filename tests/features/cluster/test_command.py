@@ -45,7 +45,7 @@ def test_without_ray_the_extra_is_named(setting, without_ray) -> None:
 
     assert status == EXIT_RUN_FAILED
     assert line.endswith(
-        "Ray is not installed: pip install 'model-analyzer[ray]', or --executor local"
+        "executor ray needs Ray: no Ray here (pip install 'ray>=2.50', or --executor local)"
     )
 
 
@@ -133,7 +133,7 @@ def test_a_check_without_ray_names_the_extra(setting, without_ray) -> None:
 
     assert status == EXIT_RUN_FAILED
     assert output.endswith(
-        "Ray is not installed: pip install 'model-analyzer[ray]', or --executor local\n"
+        "executor ray needs Ray: no Ray here (pip install 'ray>=2.50', or --executor local)\n"
     )
 
 

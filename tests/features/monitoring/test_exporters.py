@@ -148,4 +148,5 @@ def test_the_library_of_opentelemetry_is_an_extra(
     status, output = setting.profile("--otlp", "localhost:4318")
 
     assert status == 2
-    assert "--otlp: needs a library: pip install 'model-analyzer[otlp]'" in output
+    assert "--otlp: needs a library: " in output
+    assert "(pip install 'opentelemetry-exporter-otlp-proto-http>=1.30' " in output

@@ -128,8 +128,8 @@ def test_weights_and_biases_keeps_runs_for_later(run: Run, tmp_path: Path) -> No
             "",
         ),
         (("--mlflow", "file:///tmp", "-m", "n"), 2, "model 'n' was not measured", ""),
-        (("--mlflow", "x"), 2, "--mlflow: needs a library: pip install mlflow-skinny", "mlflow"),
-        (("--wandb", "x"), 2, "--wandb: needs a library: pip install wandb", "wandb"),
+        (("--mlflow", "x"), 2, "(pip install 'mlflow-skinny>=2.17')", "mlflow"),
+        (("--wandb", "x"), 2, "(pip install 'wandb>=0.19')", "wandb"),
     ],
 )
 def test_what_is_wrong_is_one_line(

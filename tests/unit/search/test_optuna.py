@@ -531,7 +531,7 @@ except ConfigError as error:
     )
 
     assert done.stdout.startswith("--search: search mode optuna needs the package")
-    assert "pip install optuna" in done.stdout
+    assert "(pip install 'optuna>=3.6')" in done.stdout
     assert len(done.stdout.splitlines()) == 1
 
 
