@@ -209,6 +209,13 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 _TEST_FILE = re.compile(r"`((?:tests|qa)/[\w/]+\.py)`")
 
 
+@pytest.mark.parametrize("document", [*DOCUMENTS, CONTRIBUTING, ROOT / "CHANGELOG.md"], ids=str)
+def test_no_merge_left_its_marks(document: Path) -> None:
+    marks = re.findall(r"^(?:<{7}|>{7}) .*", document.read_text("utf-8"), re.MULTILINE)
+
+    assert not marks
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.read_text("utf-8").split()) <= 900
 

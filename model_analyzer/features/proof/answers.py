@@ -11,7 +11,7 @@ whole output counts, not their own.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -28,7 +28,7 @@ _SHOWN = 30  # characters of a text
 @dataclass(frozen=True, slots=True)
 class Output:
     """A tensor of an answer; a `stream` is what all responses to a request have together, so only
-    its content counts.
+    the content of each row counts.
     """
 
     kind: str  # the data type
@@ -81,7 +81,7 @@ def _difference(then: Output, now: Output, tolerance: float | None) -> tuple[str
     if then.kind != now.kind:
         return f"has the type {now.kind} instead of {then.kind}", np.inf
     if a.shape != b.shape:
-        if then.is_stream and a.ndim == 1:
+        if then.is_stream:
             return f"has {b.size} elements instead of {a.size}", np.inf
         return f"has the shape {[*b.shape]} instead of {[*a.shape]}", np.inf
     if np.array_equal(a, b):
@@ -122,17 +122,19 @@ def _text(element: Any) -> str:
     return f"{element:.6g}" if isinstance(element, (float, np.floating)) else str(element)
 
 
-def joined(responses: Sequence[Mapping[str, Output]]) -> Mapping[str, Output]:
-    """The content of all responses to a request together: texts as one text, numbers in a row."""
+def joined(responses: Sequence[Mapping[str, Output]], count: int) -> Mapping[str, Output]:
+    """The content of all responses to a request with so many rows: for each row its texts as one
+    text, its numbers in a row. If a response has another number of rows, all is one row.
+    """
     names = dict.fromkeys(name for response in responses for name in response)
     outputs = {}
     for name in names:
         parts = [response[name] for response in responses if name in response]
-        flat = [part.array.reshape(-1) for part in parts]
+        has_rows = all(part.array.ndim and part.array.shape[0] == count for part in parts)
+        contents = [part.array.reshape(count if has_rows else 1, -1) for part in parts]
+        array = np.concatenate(contents, axis=1)
         if parts[0].kind == "BYTES":
-            array = np.array([b"".join(text for part in flat for text in part)], dtype=np.object_)
-        else:
-            array = np.concatenate(flat)
+            array = np.array([[b"".join(texts)] for texts in array], dtype=np.object_)
         outputs[name] = Output(parts[0].kind, array, is_stream=True)
     return outputs
 
@@ -145,7 +147,7 @@ def rows(answer: Answer, count: int) -> Sequence[Answer]:
         return [answer] * count
     return [
         {
-            name: Output(output.kind, output.array[row : row + 1])
+            name: replace(output, array=output.array[row : row + 1])
             if output.array.ndim and output.array.shape[0] == count
             else output
             for name, output in answer.items()

@@ -164,10 +164,13 @@ class Asking:
     def _streamed(self, requests: Sequence[_Request]) -> _Answers:
         answered: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
         responses: dict[int, list[Mapping[str, Output]]] = {}
+        has_batch = self._inputs.has_batch
+        counts: dict[int, int] = {}  # of rows
 
         def send(place: int, request: _Request) -> None:
             position, tensors = request
             responses[place] = []
+            counts[place] = tensors[0].shape()[0] if has_batch and tensors else 1
             self._client.async_stream_infer(
                 self._inputs.model,
                 tensors,
@@ -194,7 +197,7 @@ class Asking:
                 if response.outputs:
                     responses[place].append(_outputs(result))
                 if response.parameters[_FINAL].bool_param:
-                    further = yield place, joined(responses.pop(place))
+                    further = yield place, joined(responses.pop(place), counts[place])
                     if further is not None:
                         send(*further)
         finally:

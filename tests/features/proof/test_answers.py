@@ -103,14 +103,33 @@ def test_the_largest_difference_is_a_part_of_what_is_allowed() -> None:
 
 def test_a_stream_is_compared_by_its_joined_content() -> None:
     def stream(*chunks: bytes) -> Answer:
-        return joined([dict(answer("BYTES", chunk)) for chunk in chunks])  # type: ignore[arg-type]
+        return joined([dict(answer("BYTES", chunk)) for chunk in chunks], 1)  # type: ignore[arg-type]
 
     assert told(stream(b"a ", b"word"), stream(b"a word")) == ""
     assert told(stream(b"a ", b"word"), stream(b"a ")) == "is 'a ' instead of 'a word'"
     numbers = [dict(answer("INT32", *each)) for each in ((1, 2), (3,))]  # type: ignore[arg-type]
-    assert joined(numbers)["OUT"].array.tolist() == [1, 2, 3]
-    longer = told(joined(numbers), joined(numbers[:1]))
+    assert joined(numbers, 1)["OUT"].array.tolist() == [[1, 2, 3]]
+    longer = told(joined(numbers, 1), joined(numbers[:1], 1))
     assert longer == "has 2 elements instead of 3"
+
+
+def test_a_stream_of_a_batch_has_the_content_of_each_row() -> None:
+    alone = [
+        joined([dict(answer("INT32", number, shape=(1, 1))) for number in numbers], 1)  # type: ignore[arg-type]
+        for numbers in ((1, 2, 3), (4, 5, 6))
+    ]
+    pairs = [dict(answer("INT32", *pair, shape=(2, 1))) for pair in ((1, 4), (2, 5), (3, 6))]  # type: ignore[arg-type]
+    together = rows(joined(pairs, 2), 2)
+    assert [told(*each) for each in zip(alone, together, strict=True)] == ["", ""]
+    assert told(alone[0], together[1]).startswith("is at element 0 4 instead of 1")
+
+    texts = [dict(answer("BYTES", *pair, shape=(2, 1))) for pair in ((b"a ", b"b"), (b"word", b""))]  # type: ignore[arg-type]
+    first, second = rows(joined(texts, 2), 2)
+    assert (told(answer("BYTES", b"a word", shape=(1, 1)), first), told(first, second)) == (
+        "",
+        "is 'b' instead of 'a word'",
+    )
+    assert joined([dict(answer("INT32", 1, 2, 3))], 2)["OUT"].array.tolist() == [[1, 2, 3]]  # type: ignore[arg-type]
 
 
 def test_a_batch_is_an_answer_for_each_row() -> None:
