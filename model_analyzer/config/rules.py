@@ -43,7 +43,7 @@ from model_analyzer.domain.settings import (
     SearchMode,
 )
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.domain.windows import WINDOWS
+from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import Problem
 
@@ -703,6 +703,9 @@ def _refused_flags(flags: Mapping[str, Flag], *, is_http: bool) -> Iterator[tupl
     if "periodic-concurrency-range" in flags:
         message = "periodic-concurrency-range changes the load while it is measured"
         yield message, "list the loads as concurrency"
+    if "binary-search" in on:
+        message = "binary-search needs a range of loads, and each measurement has one load"
+        yield message, "remove it, and give a latency_budget"
     if whole(flags, "max-trials", WINDOWS) < WINDOWS and "request-count" not in flags:
         message = f"perf_analyzer never has a result with max-trials {flags['max-trials']}"
         yield message, f"it compares {WINDOWS} windows: give at least {WINDOWS}"
@@ -798,6 +801,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _repeated_models,
         _ignored_of_models,
         _odd_flags,
+        _unused_sizes,
         _limited_twice,
         _memory_of_remote,
     ):
@@ -876,6 +880,20 @@ def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
                     yield f"{about}: {flags.program} reads {number}, and ignores {rest!r} after it"
                 elif name in _SWITCHES.get(key, ()) and not _is_switch(value):
                     yield f"{about}: {value!r} means false (write true or false)"
+
+
+def _unused_sizes(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Sizes of windows that end otherwise."""
+    key = "perf_analyzer_flags"
+    for place in _places(given, values):
+        flags = place.values.get(key, {})
+        window = Window.of(flags)
+        decisive = window.size_flag if window.size_flag in flags else "measurement-mode"
+        for name in filter(flags.__contains__, window.unused_flags):
+            yield (
+                f"{place.where[key]}: perf_analyzer flag {name!r} has no effect, since a window"
+                f" ends after {window} (remove it, or {decisive})"
+            )
 
 
 def _limited_twice(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

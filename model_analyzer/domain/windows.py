@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model_analyzer.domain.flags import Flag
+
+_COUNTED, _TIMED = "count_windows", "time_windows"
+_COUNT, _INTERVAL = "measurement-request-count", "measurement-interval"
 
 # perf_analyzer's own defaults
 _REQUEST_COUNT = 50
@@ -36,7 +39,7 @@ class Window:
     requests are all: there is a single window, which ends with the last of them.
     """
 
-    mode: str = "count_windows"
+    mode: str = _COUNTED
     request_count: int | None = None
     interval_ms: int | None = None
     accepting: bool = False
@@ -45,11 +48,14 @@ class Window:
 
     @classmethod
     def of(cls, flags: Mapping[str, Flag]) -> Window:
-        """The window that the user's flags ask for."""
+        """The window that the user's flags ask for. An interval alone asks for windows of this
+        length, as from perf_analyzer itself.
+        """
+        is_timed = _INTERVAL in flags and _COUNT not in flags
         return cls(
-            mode=str(flags.get("measurement-mode", "count_windows")),
-            request_count=_number(flags.get("measurement-request-count")),
-            interval_ms=_number(flags.get("measurement-interval")),
+            mode=str(flags.get("measurement-mode", _TIMED if is_timed else _COUNTED)),
+            request_count=_number(flags.get(_COUNT)),
+            interval_ms=_number(flags.get(_INTERVAL)),
             total=_number(flags.get("request-count")) or None,
         )
 
@@ -57,7 +63,7 @@ class Window:
     def lasting(cls, seconds: float) -> Window:
         """The window with which all of perf_analyzer's windows together last so many seconds."""
         interval_ms = max(round(seconds * 1000 / (WINDOWS * _LENGTHENED)), 1)
-        return cls(mode="time_windows", interval_ms=interval_ms, accepting=True, most=WINDOWS)
+        return cls(mode=_TIMED, interval_ms=interval_ms, accepting=True, most=WINDOWS)
 
     @classmethod
     def of_requests(cls, count: int) -> Window:
@@ -107,7 +113,7 @@ class Window:
 
     @property
     def is_timed(self) -> bool:
-        return self.mode == "time_windows"
+        return self.mode == _TIMED
 
     @property
     def size(self) -> int:
@@ -126,7 +132,12 @@ class Window:
         """The flag for its size."""
         if self.total is not None:
             return "request-count"
-        return "measurement-interval" if self.is_timed else "measurement-request-count"
+        return _INTERVAL if self.is_timed else _COUNT
+
+    @property
+    def unused_flags(self) -> Sequence[str]:
+        """The flags of sizes that do not count."""
+        return [flag for flag in (_COUNT, _INTERVAL) if flag != self.size_flag]
 
     @property
     def flags(self) -> Mapping[str, Flag]:
@@ -135,9 +146,9 @@ class Window:
             return {"request-count": str(self.total)}
         flags = {"measurement-mode": self.mode}
         if self.request_count is not None:
-            flags["measurement-request-count"] = str(self.request_count)
+            flags[_COUNT] = str(self.request_count)
         if self.interval_ms is not None:
-            flags["measurement-interval"] = str(self.interval_ms)
+            flags[_INTERVAL] = str(self.interval_ms)
         if self.accepting:
             flags["stability-percentage"] = "999"
         if self.most is not None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -151,10 +151,16 @@ def other_parameters(model: VariedModel) -> Mapping[str, tuple[Any, ...]]:
 
 def _distinct(model: VariedModel, field: str, values: Iterable[Any]) -> tuple[Any, ...]:
     """The distinct values: those that give the same configuration are listed once."""
+    return _once(
+        values, lambda value: apply_parameters(model.facts.config, {field: value}).get(field)
+    )
+
+
+def _once(values: Iterable[Any], meaning: Callable[[Any], Any] = thaw) -> tuple[Any, ...]:
+    """The first one of all values with the same meaning."""
     distinct: dict[str, Any] = {}
     for value in values:
-        applied = apply_parameters(model.facts.config, {field: value})
-        distinct.setdefault(fingerprint(applied.get(field)), value)
+        distinct.setdefault(fingerprint(meaning(value)), value)
     return tuple(distinct.values())
 
 
@@ -162,7 +168,7 @@ def listed_groups(settings: ModelSettings) -> Sequence[Sequence[Mapping[str, Any
     """All combinations of the listed parameters, grouped: inside a group, only the batch limit
     differs.
     """
-    alternatives = dict(settings.parameters)
+    alternatives = {field: _once(values) for field, values in settings.parameters.items()}
     limits = alternatives.pop(_BATCH_LIMIT, None)
     if not alternatives and limits is None:
         return []

@@ -473,6 +473,8 @@ def test_an_invalid_load_is_refused(flags: str, message: str) -> None:
         ("{streaming: true, sync: true}", "sync does not go with streaming"),
         ("{streaming: true}", "streaming needs gRPC"),
         ("{periodic-concurrency-range: '1:10:1'}", "periodic-concurrency-range changes the load"),
+        ("{binary-search: true}", "binary-search needs a range of loads"),
+        ("{binary-search: false}", ""),
         ("{max-trials: 2}", "perf_analyzer never has a result with max-trials 2"),
         ("{max-trials: 2, request-count: 20}", ""),
         ("{max-trials: 3, async: true, sync: false}", ""),

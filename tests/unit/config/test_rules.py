@@ -582,6 +582,20 @@ def test_off_is_a_word_of_the_rate_limit(word: str) -> None:
         ("perf_analyzer_flags: {measurement-interval: 5ms}", "reads 5, and ignores 'ms' after it"),
         ("triton_server_flags: {http_thread_count: 8.5}", "reads 8, and ignores '.5' after it"),
         ("perf_analyzer_flags: {async: maybe}", "'maybe' means false"),
+        (
+            "perf_analyzer_flags: {measurement-mode: count_windows, measurement-interval: 900}",
+            "'measurement-interval' has no effect, since a window ends after 50 requests"
+            " (remove it, or measurement-mode)",
+        ),
+        (
+            "perf_analyzer_flags: {measurement-mode: time_windows, measurement-request-count: 9}",
+            "'measurement-request-count' has no effect, since a window ends after 5000 ms",
+        ),
+        (
+            "perf_analyzer_flags: {measurement-request-count: 9, measurement-interval: 900}",
+            "'measurement-interval' has no effect, since a window ends after 9 requests"
+            " (remove it, or measurement-request-count)",
+        ),
     ],
 )
 def test_a_flag_that_works_but_perhaps_not_as_meant_is_remarked(flags: str, remark: str) -> None:

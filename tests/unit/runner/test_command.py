@@ -295,7 +295,8 @@ def test_three_filled_windows_end_before_the_timeout() -> None:
         ({}, False),
         ({"measurement-mode": "time_windows"}, False),
         ({"measurement-mode": "time_windows", "measurement-interval": "300"}, True),
-        ({"measurement-interval": "300"}, False),
+        ({"measurement-interval": "300"}, True),
+        ({"measurement-mode": "count_windows", "measurement-interval": "300"}, False),
         ({"measurement-request-count": "3"}, True),
     ],
 )
