@@ -31,15 +31,19 @@ _SERVER_LINE = re.compile(r'\S+ \S+ .*?\[(?P<time>\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\
 _PROXY_LINE = re.compile(
     r'\[(?P<time>\d{4}-\d\d-\d\d[T ]\d[\d:.,]* ?(?:Z|UTC|[+-]\d\d:?(?:\d\d)?)?)\] "'
 )
-# The request in a line of both, if it asks how the server is: by Kubernetes, Prometheus, or gRPC.
-# JSON and CSV of nginx and Envoy have it in a column, or method and path in two.
+# The request in a line of both, if it infers nothing: it asks how the server is (Kubernetes,
+# Prometheus, gRPC) or what it has, or it changes that (clients, tools). JSON and CSV of nginx,
+# Envoy and Traefik have it in a column, or method and path in two.
 _REQUEST = "request"
-_METHODS, _PATHS = ("method", "request_method"), ("path", "request_uri", "uri")
+_METHODS = ("method", "request_method", "RequestMethod")
+_PATHS = ("path", "request_uri", "uri", "RequestPath")
 _PROBE = re.compile(
-    r"(?:GET|HEAD) (?:\S*/v2/(?:health/\S*|models/\S+/(?:ready|stats|config))"
-    r"|/(?:metrics|health|healthz|livez|readyz)/?)[ ?]"
-    r"|POST /(?:grpc\.health\.v1\.Health/"
-    r"|inference\.GRPCInferenceService/(?:Server|ModelReady|ModelMetadata|ModelConfig|ModelStat))"
+    r"(?:GET|HEAD) (?:\S*/v2(?:/health/\S*|/models/\S+|/trace/setting|/logging)?"
+    r"|\S*/v2/\w+sharedmemory/\S*"
+    r"|(?:https?://[^/\s]*)?/(?:metrics|health|healthz|livez|readyz|v1/models\S*))/?[ ?]"
+    r"|POST (?:\S*/v2/(?:repository|\w+sharedmemory|trace|logging)(?:/\S*)?[ ?]"
+    r"|/(?:grpc\.health\.v1\.Health/|grpc\.reflection\."
+    r"|inference\.GRPCInferenceService/(?!Model(?:Stream)?Infer\b)))"
 )
 # A line of a log that is no list of requests: [2016-04-15 20:17:00.310][1][info] or [INFO] started.
 # The header of a CSV file may begin with a column named "[time]".

@@ -59,8 +59,17 @@ _MOST_NAMED = 10_000.0
 # none of them: nginx writes there how long a request took.
 _COLUMNS = (
     "timestamp", "@timestamp", "time", "ts", "datetime", "date", "arrival_time", "arrival",
-    "arrived_at", "start_time", "time_iso8601", "time_local", "msec",
+    "arrived_at", "start_time", "time_iso8601", "time_local",
 )  # fmt: skip
+# nginx: seconds since 1970 with milliseconds, beside dates to the second. Elsewhere, `msec` may be
+# a duration.
+_FINEST = "msec"
+# Columns of logs in which a row is no request: requests per second over time (numbers), and all
+# metrics of a request (k6).
+_RATES = frozenset(
+    {"rate", "rps", "qps", "requests", "requests/s", "requests_per_second", "request_rate"}
+)
+_METRICS = frozenset({"metric_name", "metric_value"})
 _UNIT_IN_NAME = re.compile(
     r"(?:[._\-\s(]|(?<=[a-z])(?=[A-Z]))"
     r"(?i:(?P<ns>ns|nanos(?:econds)?)|(?P<us>us|micros(?:econds)?)|(?P<ms>ms|millis(?:econds)?)"
@@ -128,6 +137,7 @@ _KNOWN_LOGS = (
     _known("Mooncake's traces and AIPerf's inputs", "timestamp", "input_length", _TRACE),
     _known("BurstGPT's traces", "timestamp", "request tokens, response tokens", _SECONDS),
     _known("AIPerf's export", "metadata.request_start_ns", "", _NANOSECONDS),
+    _known("Traefik's access logs", "startutc", "", _SECONDS, "requestpath, requestmethod"),
     _known("inference-perf's reports", "start_time", "end_time, request, response", _SECONDS),
     _known("guidellm's reports", REPORT_TIME, "", _SECONDS),
     _known("perf_analyzer's export", EXPORT_TIME, "", _NANOSECONDS),
@@ -153,7 +163,11 @@ def time_column(row: Row, known: KnownLog | None) -> str:
     Raises LogProblem if two columns have equal claims.
     """
     names = dict.fromkeys([*columns_of(row), *row])
-    for likely in (*((known.column,) if known else ()), *_COLUMNS):
+    _check_requests(row)
+    finest = number_of(row.get(_FINEST))
+    is_fine = finest is not None and _sized_unit(finest, finest) is not None
+    likely_names = [*((known.column,) if known else ()), *((_FINEST,) if is_fine else ())]
+    for likely in (*likely_names, *_COLUMNS):
         for simplified in (str.lower, _without_unit):
             matches = [name for name in names if simplified(name) == likely]
             if len(matches) > 1:
@@ -162,6 +176,24 @@ def time_column(row: Row, known: KnownLog | None) -> str:
             if matches:
                 return matches[0]
     return ""
+
+
+def _check_requests(row: Row) -> None:
+    """Raises LogProblem if the row is no request."""
+    names = {name.lower(): name for name in row}
+    for simplified in _RATES & names.keys():
+        if amount_of(row[names[simplified]]) is not None:
+            raise LogProblem(
+                0,
+                f"has rates of requests ({names[simplified]!r}), not a row for each request",
+                "write the rates as stages: [{rate: 40, for: 4s}, …], or give column for the times",
+            )
+    if names.keys() >= _METRICS:
+        raise LogProblem(
+            0,
+            "has a row for each metric of a request",
+            f"keep one metric, such as http_reqs, without the column {names['metric_name']}",
+        )
 
 
 def _without_unit(name: str) -> str:

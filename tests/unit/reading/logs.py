@@ -147,6 +147,20 @@ NGINX = """\
 10.0.35.28 - - [02/Nov/2026:09:30:00 +0100] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
 10.0.35.28 - joe [02/Nov/2026:08:30:02 +0000] "POST /v2/models/m/infer HTTP/1.1" 200 312 "-" "x"
 """
+# beside a date to the second
+NGINX_MSEC = """\
+{"time_iso8601": "2026-11-02T09:30:00+00:00", "msec": "1793611800.500", "request_time": "0.2"}
+{"time_iso8601": "2026-11-02T09:30:01+00:00", "msec": "1793611801.750", "request_time": "0.2"}
+"""
+# `time` is that of the line, after the request
+TRAEFIK = """\
+{"Duration": 15000000, "RequestMethod": "POST", "RequestPath": "/v2/models/m/infer",\
+ "StartLocal": "2026-11-02T10:30:00.25+01:00", "StartUTC": "2026-11-02T09:30:00.25Z",\
+ "time": "2026-11-02T09:30:00Z"}
+{"Duration": 15000000, "RequestMethod": "POST", "RequestPath": "/v2/models/m/infer",\
+ "StartLocal": "2026-11-02T10:30:01.75+01:00", "StartUTC": "2026-11-02T09:30:01.75Z",\
+ "time": "2026-11-02T09:30:09Z"}
+"""
 NGINX_JSON = """\
 {"request_time": "0.250", "time_local": "02/Nov/2026:09:30:00 +0100", "status": "200"}
 {"request_time": "0.031", "time_local": "02/Nov/2026:09:30:02 +0100", "status": "200"}

@@ -34,7 +34,9 @@ from tests.unit.reading.logs import (
     MOONCAKE,
     NGINX,
     NGINX_JSON,
+    NGINX_MSEC,
     PERF_ANALYZER,
+    TRAEFIK,
     TRITON,
     is_read_or_refused,
 )
@@ -69,6 +71,8 @@ def log_of(name: str, *times: object, column: str = "") -> RequestLog:
         (NGINX, 2, "dates"),
         (NGINX_JSON, 2, "dates"),
         (ENVOY, 1.5, "dates"),
+        (TRAEFIK, 1.5, "dates"),
+        (NGINX_MSEC, 1.25, "seconds since 1970"),
     ],
 )  # fmt: skip
 def test_known_logs_are_read_in_their_unit(text: str, last: float, reading: str) -> None:
@@ -120,6 +124,24 @@ def test_a_column_is_recognized_with_its_unit(name: str, unit: str, second: int)
 
     assert log.times[-1] == SECOND
     assert log.reading == f"{unit}, as the name of the column says"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["time,rate", "0,40", "1,80"], "has rates of requests ('rate')"),
+        (["Timestamp,User Count,Requests/s", "1700000000,1,9", "1700000001,1,8"], "rates of"),
+        (["metric_name,timestamp,metric_value", "http_reqs,1700000000,1"], "each metric of a"),
+    ],
+)
+def test_rows_that_are_no_requests_are_refused(lines: Sequence[str], message: str) -> None:
+    with pytest.raises(LogProblem) as raised:
+        parse_log(lines)
+    assert message in raised.value.message
+
+
+def test_msec_is_a_time_only_if_it_counts_from_1970() -> None:
+    assert parse_log(["time,msec", "0.5,12", "1.5,900", "3.5,9"]).times[-1] == 3 * SECOND
 
 
 @pytest.mark.parametrize(
