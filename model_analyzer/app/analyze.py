@@ -48,7 +48,7 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
         loaded, {subject: _given_goal(subject, job) for subject in subjects}
     )
     for remark in remarks:
-        log.warning("%s", remark)
+        log.info("%s", remark)
     if not job.places.has_goal():
         settings = replace(settings, goal=_common(goals.values()) or settings.goal)
     rankings = [

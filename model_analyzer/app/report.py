@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.model_names import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.domain.words import first_few
+from model_analyzer.domain.words import closest, first_few
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.reports.images import Images
 from model_analyzer.reports.libraries import writable
@@ -82,7 +81,7 @@ def _results(
         checkpoint, {subject: _given_goal(subject, settings) for subject in subjects}
     )
     for remark in remarks:
-        log.warning("%s", remark)
+        log.info("%s", remark)
     for model, goal in goals.items():
         rankings = ranked(profile, model, goal, settings.conditions, run_settings)
         results |= _by_name(rankings)
@@ -121,8 +120,8 @@ def _unknown(name: str, profile: Profile) -> Problem:
         return Problem(
             where=name, message=message, hint="`model-analyzer checkpoint trials` shows it"
         )
-    matches = get_close_matches(name, measured, n=1)
-    hint = f"did you mean {matches[0]!r}?" if matches else f"available: {first_few(measured)}"
+    match = closest(name, measured)
+    hint = f"did you mean {match!r}?" if match else f"available: {first_few(measured)}"
     return Problem(
         where=name, message="the checkpoint has no measurement of this variant", hint=hint
     )

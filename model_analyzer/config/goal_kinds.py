@@ -101,22 +101,26 @@ class Constraints:
                 raise Node(limit.key, limit.where).problem(
                     wrong_limit(entry.key, right=bound, wrong=limit.key)
                 )
-            limits[bound] = Number(0).parse(limit.node)
+            limits[bound] = _LIMITS[bound].parse(limit.node)
         if not limits:
             raise entry.node.problem(f"{entry.key} has no limit", f"write {{{bound}: NUMBER}}")
         return Constraint(tag=tag, minimum=limits.get("min"), maximum=limits.get("max"))
 
     def schema(self) -> Schema:
-        limit = Number(0).schema()
+        bounds = {tag: bound_of(tag) for tag in _TAGS}
         return closed(
             {
                 tag: {
                     "description": _meaning(tag),
-                    **closed({bound_of(tag): limit}, required=[bound_of(tag)]),
+                    **closed({bound: _LIMITS[bound].schema()}, required=[bound]),
                 }
-                for tag in _TAGS
+                for tag, bound in bounds.items()
             }
         )
+
+
+# Nothing measured is at most 0.
+_LIMITS = {"min": Number(0), "max": Number(0, above=True)}
 
 
 def bound_of(tag: str) -> str:
@@ -196,6 +200,9 @@ def _objectives(text: str) -> tuple[Objective, ...]:
     entries = []
     for item in text.split(","):
         tag, colon, weight = (part.strip() for part in item.partition(":"))
+        if "=" in tag:
+            written = ":".join(part.strip() for part in tag.split("="))
+            raise wrong(_METRIC, f"{item.strip()!r} is not METRIC:WEIGHT", f"write {written}")
         entries.append(Entry(tag, _METRIC, Node(weight if colon else DEFAULT_WEIGHT, _METRIC)))
     return Objectives().parse(Node(tuple(entries), _METRIC, is_mapping=True))
 

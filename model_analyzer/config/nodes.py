@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from model_analyzer.domain.words import closest
 from model_analyzer.errors import ConfigError, Problem, wrong
 
 T = TypeVar("T")
@@ -148,8 +148,8 @@ def nearest(word: str, choices: Sequence[str], *, similarity: float = 0.6) -> st
     """A hint that names the most similar of the `choices`; "" if none has this `similarity` (0 to
     1).
     """
-    matches = get_close_matches(word, choices, n=1, cutoff=similarity)
-    return f"did you mean {matches[0]!r}?" if matches else ""
+    match = closest(word, choices, similarity)
+    return f"did you mean {match!r}?" if match else ""
 
 
 # Reads the value of a key. Raises ConfigError if it is invalid.

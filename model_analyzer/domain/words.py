@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 from ast import literal_eval
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 _LONGEST_SETTING = 10_000  # characters
 
@@ -40,6 +41,15 @@ def first_few(names: Sequence[str], most: int = 12) -> str:
     """
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def closest(word: str, choices: Iterable[str], similarity: float = 0.6) -> str:
+    """The most similar of the `choices`, whatever their case; "" if none has this `similarity` (0
+    to 1).
+    """
+    by_lower = {choice.lower(): choice for choice in choices}
+    matches = get_close_matches(word.lower(), by_lower, n=1, cutoff=similarity)
+    return by_lower[matches[0]] if matches else ""
 
 
 def shortened(text: str, most: int) -> str:

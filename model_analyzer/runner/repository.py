@@ -16,11 +16,10 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from model_analyzer.domain.models import ModelConfig, ModelFacts, ModelVariant
-from model_analyzer.domain.words import first_few
+from model_analyzer.domain.words import closest, first_few
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.ensembles import (
@@ -160,10 +159,10 @@ class ModelRepository:
         if (self.path / CONFIG).is_file():
             return f"it is the directory of a model: give --model-repository {self.path.parent}"
         below = [model for model in models if (self.path / model / name).is_dir()]
-        if below:
+        if below and not name.isdecimal():  # a version
             return f"did you mean --model-repository {self.path / below[0]}?"
-        if matches := get_close_matches(name, models, n=1):
-            return f"did you mean {matches[0]!r}?"
+        if match := closest(name, models):
+            return f"did you mean {match!r}?"
         if is_called:
             return "add it, or correct its name"
         return f"available: {first_few(models)}" if models else f"it has no models: {LAYOUT}"

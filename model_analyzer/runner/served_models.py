@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from model_analyzer.domain.models import (
     ModelConfig,
@@ -14,7 +13,7 @@ from model_analyzer.domain.models import (
     is_openai,
     step_models,
 )
-from model_analyzer.domain.words import first_few
+from model_analyzer.domain.words import closest, first_few
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.runner.client.interface import ServerCallError, ServerClient
 from model_analyzer.runner.file_trees import CONFIG
@@ -73,8 +72,7 @@ def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequen
 
 
 def _hint(name: str, models: Iterable[str]) -> str:
-    matches = get_close_matches(name, models, n=1)
-    if matches:
-        return f"did you mean {matches[0]!r}?"
+    if match := closest(name, models):
+        return f"did you mean {match!r}?"
     available = first_few(sorted(models))
     return f"available: {available}" if available else "it has no models: check its repository"

@@ -16,13 +16,12 @@ from array import array
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Any
 
 from model_analyzer.domain.foreign_json import TooDeep, parse_with
 from model_analyzer.domain.models import ModelConfig
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import closest, counted
 from model_analyzer.reading.json_stream import JsonStream, TooLong
 from model_analyzer.runner.load.input_elements import b64_elements, describe, judge_elements, listed
 
@@ -247,10 +246,10 @@ def _step(step: Any, tensors: Sequence[Tensor], place: str, side: str) -> Iterat
             yield Mistake(what=f"{place} has no input {tensor.name}", fix=fix)
     for name in step:
         if name not in (*names, "model"):  # perf_analyzer also takes "model"
-            near = get_close_matches(name, missing, n=1) or missing[:1]
+            near = closest(name, missing) or next(iter(missing), "")
             yield Mistake(
                 what=f"{place} has {name!r}, which is not an {side} of the model",
-                fix=f"did you mean {near[0]}?" if near else f"{side}s are {', '.join(names)}",
+                fix=f"did you mean {near}?" if near else f"{side}s are {', '.join(names)}",
             )
 
 

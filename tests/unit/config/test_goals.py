@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.config.goal_kinds import Constraints, Objectives
+from model_analyzer.config.goal_kinds import Constraints, Objectives, goal_override
 from model_analyzer.domain.metrics import METRICS, Better, Metric
+from model_analyzer.errors import ConfigError
 from tests.phrases import wrong_limit
 from tests.unit.builders import at_least, at_most, objectives, parse_problem, parse_problems, yaml
 
@@ -45,6 +46,19 @@ def test_an_unknown_metric_names_the_nearest() -> None:
     assert problem.where == "f.yaml:1:2"
     assert problem.message == "unknown metric 'perf_trougput'"
     assert problem.hint == "did you mean 'perf_throughput'?"
+
+
+def test_a_weight_is_written_with_a_colon_on_the_command_line() -> None:
+    assert goal_override("perf_throughput:2", (), None, None).objectives == objectives(
+        perf_throughput=2
+    )
+    with pytest.raises(ConfigError) as raised:
+        goal_override("perf_throughput = 2", (), None, None)
+    (problem,) = raised.value.problems
+    assert (problem.message, problem.hint) == (
+        "'perf_throughput = 2' is not METRIC:WEIGHT",
+        "write perf_throughput:2",
+    )
 
 
 def test_an_unknown_metric_in_a_list_is_refused_too() -> None:
@@ -93,9 +107,11 @@ def test_every_metric_has_one_kind_of_limit(metric: Metric) -> None:
     assert problem.message == wrong_limit(metric.tag, right=right, wrong=wrong)
 
 
-def test_fractions_are_bounds_and_so_is_zero() -> None:
+def test_fractions_are_bounds_and_zero_is_the_least_minimum() -> None:
     assert Constraints().parse(yaml("{perf_latency_p99: {max: 1.9}}"))[0].maximum == 1.9
-    assert Constraints().parse(yaml("{perf_latency_p99: {max: 0}}"))[0].maximum == 0
+    assert Constraints().parse(yaml("{perf_throughput: {min: 0}}"))[0].minimum == 0
+    for text in ("{perf_latency_p99: {max: 0}}", "{cpu_used_ram: {max: 0}}"):
+        assert parse_problem(Constraints(), yaml(text)).message == "must be above 0, found 0"
 
 
 def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
@@ -109,7 +125,7 @@ def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
         ("{perf_latency_p99: {}}", "f.yaml:1:20", "perf_latency_p99 has no limit"),
         ("{perf_latency_p99: }", "f.yaml:1:20", "expected a limit, found nothing"),
         ("{perf_latency_p99: {max: x}}", "f.yaml:1:26", "expected a number, found 'x'"),
-        ("{perf_latency_p99: {max: -1}}", "f.yaml:1:26", "must be at least 0, found -1"),
+        ("{perf_latency_p99: {max: -1}}", "f.yaml:1:26", "must be above 0, found -1"),
         ("{gpu_memory: {max: 1}}", "f.yaml:1:2", "unknown metric 'gpu_memory'"),
         ("[perf_latency_p99]", "f.yaml:1:1", "expected a mapping of metrics, found a list"),
     ],

@@ -215,6 +215,15 @@ def test_a_file_that_the_configuration_names_is_there(make_model, more: str, fil
 def test_an_unknown_model_comes_with_the_nearest_name(make_model) -> None:
     with pytest.raises(RepositoryError, match="did you mean 'resnet50'"):
         ModelRepository(make_model("resnet50")).facts("resnet5O")
+    with pytest.raises(RepositoryError, match="did you mean 'ResNet'"):
+        ModelRepository(make_model("ResNet")).facts("resnet")
+
+
+def test_the_directory_of_a_version_is_no_model(make_model) -> None:
+    models = make_model("zebra")
+    (models / "zebra" / "1").mkdir(exist_ok=True)
+    with pytest.raises(RepositoryError, match=r"no model '1' in .* \(available: zebra\)"):
+        ModelRepository(models).facts("1")
 
 
 def test_of_many_models_the_first_are_named_and_the_others_counted(make_model) -> None:
