@@ -40,6 +40,16 @@ def write_output(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
+def check_output(path: Path) -> None:
+    """Raises OSError if `write_output` could not write there now."""
+    if _descriptor(path) is None and _is_file_or_new(path):
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            _check_regular(stat.S_IFDIR, path)
+        with _temporary(target, (), is_durable=False):
+            pass
+
+
 def empty_output(path: Path) -> None:
     """Empties or creates the file that the user named, unless it is a device, a pipe or an open
     file of this process. Raises OSError.

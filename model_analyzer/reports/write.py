@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from model_analyzer.errors import OutputError, unwritable
-from model_analyzer.writing import replace_file, write_output
+from model_analyzer.writing import check_output, replace_file, write_output
 
 _LONGEST_NAME = 200  # bytes; most file systems allow 255
 
@@ -79,6 +79,18 @@ def write_file(content: str | bytes, path: Path, option: str) -> None:
     """Writes a file to `path`, the value of `option`. Raises OutputError if that fails."""
     try:
         write_output(path, _bytes(content))
+    except OSError as error:
+        raise unwritable(path, error, option) from error
+
+
+def check_destination(path: Path | None, option: str) -> None:
+    """Raises OutputError if a file could not be written to `path`, the value of `option`: to be
+    asked before something that takes long.
+    """
+    if path is None:
+        return
+    try:
+        check_output(path)
     except OSError as error:
         raise unwritable(path, error, option) from error
 

@@ -175,6 +175,7 @@ def capacity(
     """
     from model_analyzer.config.given_options import result_settings
     from model_analyzer.features.capacity.question import capacity as answer
+    from model_analyzer.reports.write import check_destination
 
     check_format(form, output, _FORMATS)
     given = given_result_options(ctx, directory, prefix)
@@ -184,6 +185,7 @@ def capacity(
     if measure and any(report.capacity.missing for report in reports):
         if is_given(ctx, "which"):
             raise wrong("CHECKPOINT", "--measure adds to the newest one: leave it out")
+        check_destination(output, "-o")
         run = given_run_options(ctx, given, config_file, reports[0].capacity.model)
         if _measure(reports[0], question, run, budget, ctx) != EXIT_OK:
             return EXIT_RUN_FAILED

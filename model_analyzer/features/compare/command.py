@@ -191,6 +191,7 @@ def compare(
     )
     from model_analyzer.features.compare.live import LiveQuestion
     from model_analyzer.features.compare.sides import loads_of
+    from model_analyzer.reports.write import check_destination
 
     broken_by = [parse_rule(text) for text in rules]
     tags, is_whole = parse_metrics(shown), True
@@ -212,6 +213,7 @@ def compare(
             load=_load(live),
             loads=loads,
         )
+        check_destination(output, "-o")
         report, is_whole = _measured(ctx, (base, new), live, question)
     _show(report, form, output)
     if report.is_regression:

@@ -110,7 +110,7 @@ def watch(directory: Path, prefix: str, **given: Any) -> int:
     )
     from model_analyzer.features.watch.watch_text import watch_document, watch_page
     from model_analyzer.features.watch.watching import promises_of
-    from model_analyzer.reports.write import encoded
+    from model_analyzer.reports.write import check_destination, encoded
 
     if bool(given["metrics"]) == (given["prometheus"] is not None):
         raise wrong("--metrics-url", "give the metrics of servers, or --prometheus instead")
@@ -126,6 +126,8 @@ def watch(directory: Path, prefix: str, **given: Any) -> int:
     checkpoint, model = open_checkpoint("latest", directory, prefix), given["model"]
     goal, several, variant = GoalOverride(), model is None, given["variant"]
     found = recommend(checkpoint, goal, model=model, several=several, variant=variant)
+    check_destination(given["output"], "-o")
+    check_destination(given["write_load"], "--write-load")
     promises = promises_of(checkpoint, found.answers, given["replicas"], given["version"])
     if places:
         looks = _followed(places, promises, seconds, every_s)

@@ -192,3 +192,17 @@ def test_other_servers_are_named(watch: Run, answer: str) -> None:
 
     assert metrics[0] == prometheus[0] == UNKNOWN
     assert len(metrics[2].splitlines()) == len(prometheus[2].splitlines()) == 1
+
+
+@pytest.mark.parametrize("flag", ["-o", "--write-load"])
+@pytest.mark.parametrize("path", ["nowhere/file", "checkpoints"])
+def test_a_file_that_cannot_be_written_is_told_before_the_servers_are_read(
+    watch: Run, flag: str, path: str
+) -> None:
+    with answering(lambda _: "") as url:
+        begin = time.monotonic()
+        status, _, error = watch("--metrics-url", url, "--for", "1h", flag, path)
+
+    assert (status, time.monotonic() - begin < 60) == (USAGE, True)
+    assert f"cannot write {path}" in error
+    assert error.endswith(f"; check {flag}\n")
