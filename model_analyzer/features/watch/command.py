@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -110,14 +110,9 @@ def watch(directory: Path, prefix: str, **given: Any) -> int:
     )
     from model_analyzer.features.watch.watch_text import watch_document, watch_page
     from model_analyzer.features.watch.watching import promises_of
-    from model_analyzer.reports.write import check_destination, encoded
+    from model_analyzer.reports.write import encoded
 
-    if bool(given["metrics"]) == (given["prometheus"] is not None):
-        raise wrong("--metrics-url", "give the metrics of servers, or --prometheus instead")
-    if given["labels"] and given["prometheus"] is None:
-        raise wrong("--query-labels", "only --prometheus has labels")
-    if given["once"] and is_given(click.get_current_context(), "duration"):
-        raise wrong("--once", "not together with --for: give one of them")
+    _check(given)
     seconds = _ONCE_S if given["once"] else Duration().parse(Node(given["duration"], "--for"))
     every_s = Duration().parse(Node(given["every"], "--every"))
     labels = parse_labels(given["labels"])
@@ -126,8 +121,6 @@ def watch(directory: Path, prefix: str, **given: Any) -> int:
     checkpoint, model = open_checkpoint("latest", directory, prefix), given["model"]
     goal, several, variant = GoalOverride(), model is None, given["variant"]
     found = recommend(checkpoint, goal, model=model, several=several, variant=variant)
-    check_destination(given["output"], "-o")
-    check_destination(given["write_load"], "--write-load")
     promises = promises_of(checkpoint, found.answers, given["replicas"], given["version"])
     if places:
         looks = _followed(places, promises, seconds, every_s)
@@ -146,6 +139,20 @@ def watch(directory: Path, prefix: str, **given: Any) -> int:
     if any(report.watched.deviations for report in reports):
         return EXIT_REGRESSION
     return EXIT_OK if any(report.watched.scene.busy for report in reports) else EXIT_RUN_FAILED
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Raises an error for options that do not fit together, and files that cannot be written."""
+    from model_analyzer.reports.write import check_destination
+
+    if bool(given["metrics"]) == (given["prometheus"] is not None):
+        raise wrong("--metrics-url", "give the metrics of servers, or --prometheus instead")
+    if given["labels"] and given["prometheus"] is None:
+        raise wrong("--query-labels", "only --prometheus has labels")
+    if given["once"] and is_given(click.get_current_context(), "duration"):
+        raise wrong("--once", "not together with --for: give one of them")
+    check_destination(given["output"], "-o")
+    check_destination(given["write_load"], "--write-load")
 
 
 def _followed(
