@@ -462,7 +462,7 @@ SHAPE = {
     # of many trials, some show the noise of all
     # flags at odds, and listed loads after a failure: 150
     # parts that answers configure differently, queues of ensembles, names with dots: 119
-    # logs whose rows are no requests, sizes of windows that do not count, files of long commands: 90
+    # logs whose rows are no requests, sizes of windows that do not count, checked outputs: 90
     "lines of the core, without features": 72_600,
     "files": 448,
     "files that one other imports": 91,
