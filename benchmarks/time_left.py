@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -26,15 +26,14 @@ from statistics import fmean
 from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.models import ModelConfig
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.models import ModelConfig, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.forecast.searches import forecast
 from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
-from model_analyzer.search.choose import mode_for, mode_of
-from model_analyzer.search.confirm import measured_again
+from model_analyzer.search.choose import choose, mode_for, mode_of
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.checkpoint import load
@@ -68,12 +67,7 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[Error, Er
     of the plain estimate.
     """
     settings = resolve_profile([], read_yaml(directory / "config.yaml"), directory).settings
-    records = _as_asked(
-        sorted(
-            load(settings.checkpoint.directory).profile.records,
-            key=lambda record: record.outcome.started,
-        )
-    )
+    stored = [*load(settings.checkpoint.directory).profile.records]
     assert settings.repository.path is not None
     repository = ModelRepository(settings.repository.path)
     facts = {
@@ -82,9 +76,11 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[Error, Er
     }
     os.chdir(directory)
     subjects = [
-        replace(subject, setup=records[0].trial.setup).without_gpus()
+        replace(subject, setup=stored[0].trial.setup).without_gpus()
         for subject in searched_subjects(settings, facts)
     ]
+    outcomes = {record.trial.key: record.outcome for record in stored}
+    records = [*_as_asked(subjects, settings.search, outcomes)]
     names = [subject.name for subject in subjects]
     bounds = [_bound(subject, settings.search) for subject in subjects]
     began = records[0].outcome.started
@@ -98,21 +94,15 @@ def replayed(directory: Path) -> tuple[str, int, float, Sequence[tuple[Error, Er
     return mode, len(records), total, errors
 
 
-def _as_asked(records: Sequence[TrialRecord]) -> Sequence[TrialRecord]:
-    """The records with the lengths that the search asked for, which checkpoints do not have."""
-    runs: dict[str, list[Measurement]] = {}
-    asked = []
-    for record in records:
-        outcome, first = record.outcome, record.trial.first
-        if isinstance(outcome, Measurement) and outcome.is_round:
-            earlier = runs.setdefault(first.key, [])
-            first = replace(first, round_s=0.0)
-            record = record._replace(
-                trial=measured_again(first, record.trial.repetition, tuple(earlier))
-            )
-            earlier.append(outcome)
-        asked.append(record)
-    return asked
+def _as_asked(
+    subjects: Sequence[Subject], settings: SearchSettings, outcomes: Mapping[str, Outcome]
+) -> Iterator[TrialRecord]:
+    """The trials as their searches asked for them, with these outcomes by key."""
+    for subject in subjects:
+        search = choose(subject, settings, VariantNames())
+        while (trial := search.ask()) is not None and trial.key in outcomes:
+            yield TrialRecord(trial=trial, outcome=outcomes[trial.key])
+            search.tell(trial, outcomes[trial.key])
 
 
 def errors_at(
@@ -136,18 +126,19 @@ def errors_at(
         if index != current:
             left.begin(index)
             current = index
-        left.record(record.trial, record.outcome, end - before)
-        durations.append(end - before)
-        before = end
+        # a variant under two names is measured once
+        left.record(record.trial, record.outcome, end - before if end > before else None)
+        durations.append(max(end - before, 0.0))
+        before = max(end, before)
     last = records[-1].outcome
     truth = (last.started + last.duration_s - now, len(records) - done)
     parts = left.parts[current:]
-    trials = sum(part.expectation.remaining().trials for part in parts)
+    trials = sum(part.expected.remaining().trials for part in parts)
     ours = _error(left.seconds() - (now - before), trials, truth)
     limits = [bound for bound in bounds[current:] if bound is not None]
     if not durations or len(limits) < len(parts):
         return ours, None
-    rest = sum(limits) - sum(part.expectation.outcomes for part in parts)
+    rest = sum(limits) - sum(part.expected.outcomes for part in parts)
     return ours, _error(rest * fmean(durations[-_LATEST:]) - (now - before), rest, truth)
 
 

@@ -283,7 +283,8 @@ class Trial:
 
     `round_s` tells the runner how long this measurement should last, in seconds: 0 leaves it
     to the runner, None to perf_analyzer and the user's flags. After `limit_s` seconds, the budget
-    of the search ends, and a round with it; None sets no limit. Both belong neither to the
+    of the search ends, and a round with it; None sets no limit. `refines` is set if the search has
+    found the variants, and asks for another load of them. These three belong neither to the
     identity of a trial nor to the conditions of its measurement.
     """
 
@@ -292,6 +293,7 @@ class Trial:
     repetition: int = 0
     round_s: float | None = field(default=None, compare=False)
     limit_s: float | None = field(default=None, compare=False)
+    refines: bool = field(default=False, compare=False)
 
     @cached_property
     def key(self) -> str:

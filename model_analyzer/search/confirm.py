@@ -89,7 +89,7 @@ def confirm(subject: Subject, settings: SearchSettings, records: Sequence[TrialR
     """
     added: list[TrialRecord] = []
     for _ in range(most_confirmed(subject, settings) // FINALISTS):
-        again = _finalists(subject.goal, [*records, *added])
+        again = finalists(subject.goal, [*records, *added])
         if not again:
             break
         if not added:
@@ -98,7 +98,7 @@ def confirm(subject: Subject, settings: SearchSettings, records: Sequence[TrialR
     return added
 
 
-def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
+def finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
     """The next rounds of the trials that may be the best; none if the winner is clear."""
     trials: dict[str, Trial] = {}
     runs: dict[str, list[Measurement]] = {}
@@ -124,11 +124,11 @@ def _finalists(goal: Goal, records: Sequence[TrialRecord]) -> Sequence[Trial]:
         return _NORMAL.cdf(comparison.lead(key, best) / error) * sure(key)
 
     chances = {key: chance(key) for key in ordered}
-    finalists = sorted(ordered, key=lambda key: -chances[key])[:FINALISTS]
-    finalists = [key for key in finalists if chances[key] >= _LEAST_CHANCE]
-    if finalists == [best] and sure(best) >= _SURE and not _is_first_look(trials[best], runs[best]):
+    rivals = sorted(ordered, key=lambda key: -chances[key])[:FINALISTS]
+    rivals = [key for key in rivals if chances[key] >= _LEAST_CHANCE]
+    if rivals == [best] and sure(best) >= _SURE and not _is_first_look(trials[best], runs[best]):
         return ()
-    again = [key for key in finalists if len(runs[key]) < _ROUNDS]
+    again = [key for key in rivals if len(runs[key]) < _ROUNDS]
     return [measured_again(trials[key], len(runs[key]), runs[key]) for key in again]
 
 

@@ -145,6 +145,7 @@ class _Refinement:
                 replace(workload, load=replace(workload.load, value=value))
                 for workload in self._trial.workloads
             ),
+            refines=True,
         )
 
     def _has_plateaued(self, measurements: Sequence[Measurement]) -> bool:

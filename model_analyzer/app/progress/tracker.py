@@ -33,8 +33,8 @@ from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.expectation.expectation import TrialStage
 from model_analyzer.forecast.time_left import TimeLeft
+from model_analyzer.forecast.trials_left import TrialStage, stage_of
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel, intervals_of
 from model_analyzer.noise.pooling import pool
@@ -83,8 +83,8 @@ def shown_tags(subject: Subject) -> tuple[str, ...]:
 class Tracker:
     """Receives the steps of a run, in order, and sends events to the `sink`.
 
-    `clock` returns seconds. The tracker enters `hypothetically` while it asks searches for their
-    next trials: the block suppresses their log lines.
+    `clock` returns seconds. The tracker enters `hypothetically` while searches list their trials:
+    the block suppresses their log lines.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Tracker:
         """
         self._subjects = by_name(subjects)
         with self._hypothetically():
-            self._rest = _Rest(estimate(subjects), self._hypothetically)
+            self._rest = _Rest(estimate(subjects))
 
     def model_started(self, index: int, slots: Sequence[Slot] = ()) -> None:
         """The searches for the subject with this index begin, on these slots."""
@@ -229,8 +229,7 @@ class Tracker:
             self._is_replaying = False
             self._last_outcome = dict.fromkeys(self._best, self._clock())
             self._expected.update(self._elapsed_s)
-        self.phase(_PHASES[self._expected.left.stage_of(trial)], self._model)
-        self._expected.left.start(trial)
+        self.phase(_PHASES[stage_of(trial)], self._model)
         self._under_way += 1
         self._latest = trial
         self._best[trial.setup.kind].outlook = outlook
@@ -333,18 +332,14 @@ class _Rest:
     changes only by an update.
     """
 
-    def __init__(
-        self, left: TimeLeft, hypothetically: Callable[[], AbstractContextManager[None]]
-    ) -> None:
+    def __init__(self, left: TimeLeft) -> None:
         self.left = left
         self.trials = 0
-        self._hypothetically = hypothetically
         self._end_s = 0.0
 
     def update(self, elapsed_s: float) -> None:
-        with self._hypothetically():
-            self.trials = round(self.left.trials())
-            self._end_s = elapsed_s + self.left.seconds()
+        self.trials = round(self.left.trials())
+        self._end_s = elapsed_s + self.left.seconds()
 
     def time_left_s(self, elapsed_s: float) -> float:
         return round(max(self._end_s - elapsed_s, 0.0), 1)

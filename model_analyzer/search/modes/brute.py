@@ -90,7 +90,7 @@ class BruteMode(RefiningMode):
         kind = ProductSearch if len(self.subject.models) > 1 else BruteSearch
         return kind(self.subject, self.settings, names)
 
-    def left(self, done: int, best_at: int) -> float:
+    def left(self, done: int) -> float:
         """The rest of the list."""
         return float(self.listed().most_trials - done)
 

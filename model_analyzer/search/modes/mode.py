@@ -107,10 +107,8 @@ class RefiningMode(Mode):
         return None
 
     @abstractmethod
-    def left(self, done: int, best_at: int) -> float:
-        """The expected number of further trials of the search itself after `done` of them, of which
-        number `best_at` is the best so far.
-        """
+    def left(self, done: int) -> float:
+        """The expected number of further trials of the search itself after `done` of them."""
 
     def search(self, names: VariantNames, *, seed: int = SEED, slots: int = 1) -> PlannedSearch:
         own = self.strategy(names, seed)

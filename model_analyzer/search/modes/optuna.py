@@ -55,10 +55,10 @@ class OptunaMode(RefiningMode):
     def strategy(self, names: VariantNames, seed: int) -> OptunaSearch:
         return OptunaSearch(self, names, seed)
 
-    def left(self, done: int, best_at: int) -> float:
+    def left(self, done: int) -> float:
         least, _ = trial_counts(self.space.size, self.settings.optuna)
-        wait = self.settings.optuna.early_exit_threshold * _BETTER_TRIALS - (done - best_at)
-        return max(wait, 1 + least - done, 1.0)
+        usual = max(1 + least, self.settings.optuna.early_exit_threshold * _BETTER_TRIALS)
+        return max(usual - done, 1.0)
 
     @cached_property
     def trial_map(self) -> TrialMap:

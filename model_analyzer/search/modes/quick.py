@@ -73,7 +73,7 @@ class QuickMode(RefiningMode):
     def strategy(self, names: VariantNames, seed: int) -> QuickSearch:
         return QuickSearch(self, names)
 
-    def left(self, done: int, best_at: int) -> float:
+    def left(self, done: int) -> float:
         usual = _CLIMB + _CLIMB_PER_DIMENSION * len(self.space.dimensions)
         usual += _CLIMB_ALONG_CONSTRAINTS if self.subject.goal.has_constraints else 0
         return max(usual - done, _LEAST_LEFT)

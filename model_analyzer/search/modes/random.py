@@ -34,7 +34,7 @@ class RandomMode(RefiningMode):
         _, draws = trial_counts(self.space.size, self.settings.optuna)
         return RandomSearch(self.trial_map, names, draws, Random(seed))
 
-    def left(self, done: int, best_at: int) -> float:
+    def left(self, done: int) -> float:
         _, draws = trial_counts(self.space.size, self.settings.optuna)
         return max(1 + draws - done, 0.0)
 

@@ -13,8 +13,8 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.errors import ConfigError
-from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.searches import forecast
+from model_analyzer.forecast.trials_left import TrialsLeft
 from model_analyzer.search.choose import check, mode_of
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
@@ -210,7 +210,7 @@ def test_with_listed_loads_models_measured_together_are_searched_in_all_combinat
     assert (plan.is_exact, plan.size, plan.most_trials) == (True, trials, trials)
     assert plan.trials is not None
     assert [trial.key for trial in plan.trials] == [trial.key for trial in asked]
-    expected = expectation_of(target, TWO_SIZES_EACH)
+    expected = TrialsLeft(target, TWO_SIZES_EACH)
     for done, trial in enumerate(asked[:100]):
         assert expected.remaining().trials == trials - done
         expected.record(trial, saturating(trial))

@@ -144,7 +144,7 @@ USE = """
 from pathlib import Path
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.forecast.expectation.expectation import expectation
+from model_analyzer.forecast.trials_left import TrialsLeft
 from model_analyzer.search.choose import check
 from tests.goldens import check_folder
 from tests.unit.search.surfaces import saturating, search, sequence, subject
@@ -153,7 +153,7 @@ text = "{model_repository: /r, profile_models: m, search: first}"
 where = resolve_profile([], parse_yaml(text, "f"), Path("/")).settings.search
 check([subject()], where)
 print([str(trial) for trial in sequence(search(subject(), where), saturating)])
-print(expectation(subject(), where).remaining().trials)
+print(TrialsLeft(subject(), where).remaining().trials)
 """
 
 

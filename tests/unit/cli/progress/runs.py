@@ -16,8 +16,8 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.expectation.expectation import expectation as expectation_of
 from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
+from model_analyzer.forecast.trials_left import TrialsLeft
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.profiling.loop_events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.search.plan import Subject
@@ -95,7 +95,7 @@ def play_run(
     tracker.run_started([target.name])
     tracker.phase(Phase.STARTING_SERVER)
     clock.now += 3
-    expectation = expectation_of(target, WHERE)
+    expectation = TrialsLeft(target, WHERE)
     part = LanePart(expectation, Durations(1.5, 1.0))
     tracker.searches([target], lambda _: TimeLeft([part]))
     chosen = search(target, WHERE)
@@ -124,7 +124,7 @@ def play_overdue(sink: Sink, overdue: Overdue, *, slot: str = "") -> Trial:
     clock = Clock()
     tracker = Tracker(sink, clock=clock, hypothetically=nullcontext)
     tracker.searches(
-        [target], lambda _: TimeLeft([LanePart(expectation_of(target, WHERE), Durations(1.5, 1.0))])
+        [target], lambda _: TimeLeft([LanePart(TrialsLeft(target, WHERE), Durations(1.5, 1.0))])
     )
     slots = [Slot(name=name) for name in (slot, "other")] if slot else [Slot()]
     tracker.model_started(0, slots)
@@ -163,7 +163,7 @@ def play_slots(
     began = executor.now_s
     tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
     tracker.run_started([target.name])
-    expectation = expectation_of(target, WHERE, slots=slots)
+    expectation = TrialsLeft(target, WHERE, slots=slots)
     part = LanePart(expectation, Durations(1.5 / slots, 0.0))
     tracker.searches([target], lambda _: TimeLeft([part]))
     tracker.model_started(0, executor.slots)
@@ -189,8 +189,7 @@ def play_kinds(sink: Sink, target: Subject, kinds: Mapping[str, tuple[str, ...]]
     tracker = Tracker(sink, clock=lambda: executor.now_s, hypothetically=nullcontext)
     tracker.run_started([target.name])
     parts = [
-        LanePart(expectation_of(each, WHERE), Durations(1.5, 0.0), lane=each.lane)
-        for each in placed
+        LanePart(TrialsLeft(each, WHERE), Durations(1.5, 0.0), lane=each.lane) for each in placed
     ]
     tracker.searches(placed, lambda _: TimeLeft(parts))
     tracker.model_started(0, executor.slots)

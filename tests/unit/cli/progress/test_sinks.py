@@ -273,7 +273,7 @@ def test_lines(caplog: pytest.LogCaptureFixture) -> None:
         " concurrency=1",
         "Profiling m_config_default: concurrency=2",
         "  150 infer/s, p99 90.0 ms  (measurement 2 of about 6; best so far 100 infer/s,"
-        " p99 10.0 ms, measured once; about 6 s left)",
+        " p99 10.0 ms, measured once; about 7 s left)",
     ]
 
 
