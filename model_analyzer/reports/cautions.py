@@ -13,9 +13,9 @@ from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.numbers import a_chance, number_text, percent_text
 from model_analyzer.domain.proofs import Verdict
-from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.words import counted
 from model_analyzer.noise.lag import sent_late
+from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.reports.remarks import too_few_requests, unreached_rates
 from model_analyzer.results.answer import Answer, continuing, is_low
 from model_analyzer.results.ranking import VariantResult

@@ -15,9 +15,9 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
-from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.noise.parts import add_up
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.swept import is_swept, parameter_name
 from model_analyzer.reports.tables import Table, decimals_of_column

@@ -18,10 +18,10 @@ from model_analyzer.domain.metrics import METRICS, Source, metric_of
 from model_analyzer.domain.numbers import a_chance, number_text, percent_text
 from model_analyzer.domain.prices import money
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
-from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import capitalized, counted, first_few
 from model_analyzer.noise.lag import advice_on_lag, from_sending, sent_late
+from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.noise.ties import UNDECIDED, tie_text
 from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.headline import default_text

@@ -20,8 +20,8 @@ from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
 from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.response_cache import HIT_RATE
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, times_text
 from model_analyzer.reports.swept import swept_values

@@ -7,9 +7,9 @@ from __future__ import annotations
 from model_analyzer.domain.measurements import Doubt
 from model_analyzer.domain.models import ModelConfig, ModelVariant, is_cached, is_decoupled
 from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.parts import add_up
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.noise.laws.case import Case
+from model_analyzer.noise.parts import add_up
 
 # Server and client count other requests: the server also those that the client leaves out, and
 # these are slower on a busy machine. Real parts were up to 1.25 of the latency, and instances busy
@@ -29,7 +29,7 @@ def parts_fit(case: Case) -> Doubt | None:
     """queue + input + execution + output <= average latency: a request is in one place at a time.
 
     Within 30 % and 0.1 ms, and twice the edge. Only where the server does not add up what happens
-    at the same time (`domain.parts`).
+    at the same time (`noise.parts`).
     """
     value = case.model.values.get
     compute, latency = value("perf_server_compute_infer"), value("perf_latency_avg")

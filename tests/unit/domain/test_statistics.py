@@ -14,7 +14,6 @@ import pytest
 from model_analyzer.domain.differences import setup_differences
 from model_analyzer.domain.measurements import ModelMeasurement
 from model_analyzer.domain.models import is_cached, without_cache
-from model_analyzer.domain.response_cache import with_hits
 from model_analyzer.domain.statistics import (
     BatchStatistics,
     ModelStatistics,
@@ -23,6 +22,7 @@ from model_analyzer.domain.statistics import (
 )
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.noise.pooling import pool
+from model_analyzer.noise.response_cache import with_hits
 from model_analyzer.search.plan import Subject
 from tests.unit.builders import trial, variant
 from tests.unit.search import surfaces
