@@ -28,9 +28,10 @@ from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import ModelAnalyzerError, wrong
-from model_analyzer.features.agents.agent_tools import TOOLS, AgentTool
-from model_analyzer.features.agents.agent_words import (
+from model_analyzer.features.agents.agent_tools import (
     LIMITS,
+    TOOLS,
+    AgentTool,
     brief,
     further,
     in_words_of_tools,

@@ -8,8 +8,8 @@
 * slot_worker.py: what runs in the process of a slot: prepare, run trials, end; and what ends the
   process when its node has died
 * ray_slots.py: slot workers as Ray actors, and questions to nodes; the only file that imports Ray
-* ray_cluster.py: these slots for the executor of the core
-* cluster_bench.py: the bench of a run whose slots are on a cluster: `profile --executor ray`
+* cluster_bench.py: the bench of a run whose slots are on a cluster, and these slots for the
+  executor of the core: `profile --executor ray`
 * slot_bench.py: the bench on a node, built from what the driver sends
 * check.py, node_comparison.py: `cluster check`
 * manifest.py, run_objects.py: `cluster manifest`

@@ -24,7 +24,6 @@ from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
 from model_analyzer.features.cluster.child_environment import niceness_remark
-from model_analyzer.features.cluster.ray_cluster import RayCluster
 from model_analyzer.features.cluster.ray_slots import (
     NodeDiedError,
     cluster_nodes,
@@ -42,6 +41,185 @@ from model_analyzer.state.node import Sharing
 
 if TYPE_CHECKING:
     from model_analyzer.features.cluster.ray_slots import PlacementGroup
+import re
+from collections.abc import Hashable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from model_analyzer.domain.measurements import Outcome
+from model_analyzer.domain.trials import Trial
+from model_analyzer.features.cluster.ray_slots import (
+    answer,
+    is_answering,
+    kill_slot,
+    require_ray,
+    start_slot,
+)
+from model_analyzer.features.cluster.slot_places import numbered
+from model_analyzer.features.cluster.slot_worker import SlotOrder, change
+from model_analyzer.runner.executors.several_slots import SlotLostError
+
+# Slots end their servers in this time, or they are killed.
+_END_S = 20.0
+# A node that works answers within this time, although it may have to start a process first.
+_REACH_S = 15.0
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
+
+
+class RayCluster:
+    """The slots at `places`, whose resources the `group` reserves. A context manager: leaving it
+    ends the slots. For a run, they are its server (see `EndingServer`), too.
+    """
+
+    def __init__(
+        self, group: PlacementGroup, places: Sequence[SlotPlace], order: SlotOrder
+    ) -> None:
+        self._ray = require_ray()
+        self._group = group
+        self._places = places
+        self._order = order
+        self._index = {name: index for index, name in enumerate(slot_names(places))}
+        self._facts: dict[str, SlotFacts] = {}  # as each slot was at first
+        self._nodes: Mapping[str, str] = {}
+        self._actors: dict[str, Any] = {}
+        self._latest: dict[str, Hashable] = {}  # by slot: the ticket of its last order
+
+    def __enter__(self) -> RayCluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def description(self) -> str:
+        return f"{counted(len(self._places), 'slot')} of a Ray cluster"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the slots."""
+        return list(self._index)
+
+    @property
+    def slots(self) -> Sequence[Slot]:
+        """The slots, once they have begun."""
+        nodes = node_names(self._places)
+        return [
+            Slot(
+                name=name,
+                host=self._places[index].node.id,
+                kind=self._facts[name].machine.kind,
+                node=nodes[index],
+            )
+            for name, index in self._index.items()
+        ]
+
+    @property
+    def shared(self) -> Mapping[str, Sequence[str]]:
+        """The names of slots that share a machine, by its host name. Several nodes may be on one
+        machine.
+        """
+        names: dict[str, list[str]] = {}
+        for name, index in self._index.items():
+            names.setdefault(self._places[index].node.host, []).append(name)
+        return {host: slots for host, slots in names.items() if len(slots) > 1}
+
+    def begin(self) -> Mapping[str, SlotFacts]:
+        """Starts all slots; returns their facts, by name. Raises ClusterError if one fails."""
+        tickets = {name: self._prepare(name) for name in self._index}
+        for name, ticket in tickets.items():
+            try:
+                self._facts[name] = answer(ticket)
+            except self._ray.exceptions.RayError as error:
+                raise ClusterError(f"{name}: the slot does not start: {_reason(error)}") from error
+        return dict(self._facts)
+
+    def ask(self, questions: Mapping[str, Callable[[], None]], timeout_s: float) -> None:
+        """Has each of these slots do something, until all have ended or this time has passed."""
+        tickets = [
+            self._actors[slot].ask.remote(question, timeout_s)
+            for slot, question in questions.items()
+        ]
+        self._ray.wait(tickets, num_returns=len(tickets), timeout=timeout_s)
+
+    def store_on(self, nodes: Mapping[str, str]) -> None:
+        """From now on, each of these slots stores its outcomes in the journal of its node, except
+        those of tests.
+        """
+        self._nodes = nodes
+
+    def begin_stop(self) -> None:
+        """Slots end with their servers."""
+
+    def stop(self) -> None:
+        """Ends all slots and their servers: those in the middle of something at once."""
+        actors, self._actors = self._actors, {}
+        endings = [actor.end.remote() for slot, actor in actors.items() if self._is_idle(slot)]
+        if endings:
+            self._ray.wait(endings, num_returns=len(endings), timeout=_END_S)
+        for actor in actors.values():
+            kill_slot(actor)
+
+    # -- see `Cluster` -----------------------------------------------------------------------
+
+    def run(self, slot: str, trial: Trial, *, is_test: bool = False) -> Hashable:
+        node = "" if is_test else self._nodes.get(slot, "")
+        self._latest[slot] = self._actors[slot].run.remote(trial, node)
+        return self._latest[slot]
+
+    def restart(self, slot: str) -> Hashable:
+        with suppress(self._ray.exceptions.RayError):  # it may be dead
+            kill_slot(self._actors[slot])
+        return self._prepare(slot)
+
+    def first_ready(self, tickets: Sequence[Hashable], timeout_s: float) -> Hashable | None:
+        ready, _ = self._ray.wait(list(tickets), num_returns=1, timeout=timeout_s)
+        return ready[0] if ready else None
+
+    def answer(self, ticket: Hashable) -> Outcome | None:
+        try:
+            result = answer(ticket)
+        except self._ray.exceptions.RayTaskError:
+            raise  # a defect in the slot: no slot would do better
+        except self._ray.exceptions.RayError as error:
+            raise SlotLostError(_reason(error)) from error
+        if isinstance(result, SlotFacts):
+            slot = next(name for name, latest in self._latest.items() if latest == ticket)
+            changed = change(self._facts[slot], result)
+            if changed:
+                raise ClusterError(f"it has changed: {changed}")
+            return None
+        if result.remark:
+            log.warning("%s; its outcomes are stored by this process only", result.remark)
+        outcome: Outcome = result.outcome
+        return outcome
+
+    def is_reachable(self, slot: str) -> bool:
+        return is_answering(self._places[self._index[slot]].node.id, _REACH_S)
+
+    def _prepare(self, slot: str) -> Hashable:
+        self._actors[slot] = start_slot(self._group, self._places, self._index[slot])
+        self._latest[slot] = self._actors[slot].prepare.remote(self._order)
+        return self._latest[slot]
+
+    def _is_idle(self, slot: str) -> bool:
+        ready, _ = self._ray.wait([self._latest[slot]], timeout=0)
+        return bool(ready)
+
+
+def slot_names(places: Sequence[SlotPlace]) -> Sequence[str]:
+    """Names of slots: those of their hosts, with a number from the second slot of a host on."""
+    return numbered((place.node.host for place in places), " #")
+
+
+def node_names(places: Sequence[SlotPlace]) -> Sequence[str]:
+    """The same as names of nodes in checkpoints, where they are parts of file names."""
+    return numbered((_NO_NAME.sub("_", place.node.host) for place in places), "#")
+
+
+def _reason(error: Exception) -> str:
+    """The first line of an error of Ray: the others are advice for its developers."""
+    return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+
 
 log = logging.getLogger(__name__)
 

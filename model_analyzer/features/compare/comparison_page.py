@@ -1,13 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The comparison of two checkpoints as a page: changes of configurations beside those of values."""
+"""The comparison of two checkpoints as a page: changes of configurations beside those of values,
+and charts of the change of each common trial and of the fronts of both sides.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from model_analyzer.features.compare.comparison_charts import comparison_charts
+from model_analyzer.domain.loads import load_words
+from model_analyzer.domain.metrics import METRICS
+from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.features.compare.comparison_report import (
     ComparisonReport,
     best_table,
@@ -18,15 +24,252 @@ from model_analyzer.features.compare.comparison_report import (
     trials_table,
     trials_title,
 )
-from model_analyzer.features.compare.facts.comparison import ModelComparison, verdict
+from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison, verdict
 from model_analyzer.features.compare.facts.gate import Status
+from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.changes import changes_between
+from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.html import charts_data, render_page
 from model_analyzer.reports.images import Drawings
-from model_analyzer.reports.plots import Chart
+from model_analyzer.reports.plots import (
+    Chart,
+    better_places,
+    by_kind,
+    limit_layers,
+    plots_over_latency,
+    vega_lite,
+    x_axis,
+    y_axis,
+)
 from model_analyzer.reports.tables import Table
-from model_analyzer.results.change import ChangeVerdict
+from model_analyzer.results.change import Change, ChangeVerdict
 from model_analyzer.results.ranking import Ranking
+
+# A chart of changes shows this many trials. An interval is cut if it needs an axis that is this
+# many times as long as the changes do.
+_MOST_TRIALS = 40
+_CUT = 3
+_SHORTEST_AXIS = 10.0  # percent
+
+_ROW = 22  # pixels
+_FRONT_HEIGHT = 400
+_LONGEST_LABEL = 300  # pixels
+_SIDE_COLOURS = {"BASE": "#2480c4", "NEW": "#d55e00"}
+_LOOKS = {  # colour and shape of each verdict
+    ChangeVerdict.BETTER: ("#009e73", "triangle-up"),
+    ChangeVerdict.WORSE: ("#d55e00", "triangle-down"),
+    ChangeVerdict.SAME: ("#8a8a8a", "circle"),
+    ChangeVerdict.UNKNOWN: ("#8a8a8a", "diamond"),
+}
+_QUANTITATIVE = "quantitative"
+
+
+def comparison_charts(
+    comparison: ModelComparison, base: Ranking, new: Ranking, folder: str
+) -> Sequence[Chart]:
+    """The charts of a comparison of these rankings. The `folder` distinguishes them from the charts
+    of other comparisons on the same page.
+    """
+    changes = (_changes(comparison, tag, folder) for tag in comparison.tags)
+    return [*filter(lambda chart: chart.has_data, changes), *_fronts(base, new, folder)]
+
+
+def _changes(comparison: ModelComparison, tag: str, folder: str) -> Chart:
+    """The change of a metric in each common trial: a dumbbell from BASE, at 0, to NEW."""
+    metric = METRICS[tag]
+    known = [pair for pair in comparison.trials if pair.changes[tag].percent is not None]
+    shown = known[:_MOST_TRIALS]
+    low, high, is_cut = _extent([pair.changes[tag] for pair in shown])
+    points = [_dumbbell(pair, tag, place, low, high) for place, pair in enumerate(shown)]
+    caption = (
+        f"Change of {metric.name} in each common trial, from BASE (0 %) to NEW;"
+        f" {metric.better.value} is better. Thin lines are 95 % intervals"
+        + (", cut at the edge of the chart." if is_cut else ".")
+    )
+    if len(shown) < len(known):
+        caption += f" {len(shown)} of {len(known)} trials: the largest regressions."
+    x = {"type": _QUANTITATIVE, "scale": {"domain": [low, high], "nice": False}}
+    title = f"Change of {metric.name} (%)"
+    return Chart(
+        name=f"change_of_{tag}",
+        folder=folder,
+        caption=caption,
+        spec=vega_lite(points, _dumbbell_layers(x, title), height=_ROW * len(shown)),
+    )
+
+
+def _extent(changes: Sequence[Change]) -> tuple[float, float, bool]:
+    """Both ends of the axis, and whether they cut an interval."""
+    percents = [0.0, *(change.percent for change in changes if change.percent is not None)]
+    intervals = [change.interval for change in changes if change.interval is not None]
+    low, high = min(percents), max(percents)
+    most = _CUT * max(high - low, _SHORTEST_AXIS)
+    middle = (low + high) / 2
+    lowest = min([low, *(interval.low for interval in intervals)])
+    highest = max([high, *(interval.high for interval in intervals)])
+    start, end = max(lowest, middle - most / 2), min(highest, middle + most / 2)
+    margin = 0.03 * max(end - start, 1)
+    return start - margin, end + margin, start > lowest or end < highest
+
+
+def _dumbbell(pair: ComparedPair, tag: str, place: int, low: float, high: float) -> dict[str, Any]:
+    change, metric = pair.changes[tag], METRICS[tag]
+    interval = change.interval
+    between = (
+        ""
+        if interval is None
+        else f" (95 % interval {interval.low:+.1f} to {interval.high:+.1f} %)"
+    )
+    name, load = pair.new.trial.variants, load_words(pair.new.trial)
+    values = [number_text(float(value)) for value in (change.base, change.new) if value is not None]
+    return {
+        "row": f"{place + 1}. {name} · {load}",
+        "place": place,
+        "start": 0,
+        "percent": change.percent,
+        "low": None if interval is None else max(low, interval.low),
+        "high": None if interval is None else min(high, interval.high),
+        "verdict": verdict(tag, change).value,
+        "tip": [
+            f"{name}, {load}",
+            f"{metric.name}: {' → '.join(values)} {metric.unit}",
+            f"{change.percent:+.1f} %{between}: {verdict(tag, change).value}",
+        ],
+    }
+
+
+def _dumbbell_layers(x: dict[str, Any], title: str) -> list[dict[str, Any]]:
+    y = {
+        "field": "row",
+        "type": "nominal",
+        "sort": {"field": "place"},
+        "axis": {"title": None, "grid": True, "labelLimit": _LONGEST_LABEL},
+    }
+    verdicts = [each.value for each in _LOOKS]
+    colour, shape = (
+        by_kind("verdict", verdicts, looks, columns=4)
+        for looks in zip(*_LOOKS.values(), strict=True)
+    )
+    start = {"field": "start", **x, "axis": {"title": title, "tickCount": 10}}
+    solid = {"type": "rule", "strokeDash": [1, 0]}
+    return [
+        {
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {**solid, "strokeWidth": 1.5, "clip": True},
+            "encoding": {
+                "x": {"field": "low", **x},
+                "x2": {"field": "high"},
+                "y": y,
+                "color": colour,
+            },
+        },
+        {
+            "mark": {**solid, "strokeWidth": 6, "opacity": 0.45},
+            "encoding": {"x": start, "x2": {"field": "percent"}, "y": y, "color": colour},
+        },
+        {
+            "mark": {"type": "point", "filled": False, "size": 45, "color": "#8a8a8a"},
+            "encoding": {"x": start, "y": y},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            "encoding": {
+                "x": {"field": "percent", **x},
+                "y": y,
+                "color": colour,
+                "shape": shape,
+            },
+        },
+    ]
+
+
+def _fronts(base: Ranking, new: Ranking, folder: str) -> Iterator[Chart]:
+    """All measurements of both sides in one chart, each with its Pareto front."""
+    axes = Axes(base.goal, (*base.results, *new.results))
+    for plot in plots_over_latency(axes):
+        sides = {
+            name: (ranking, points_of(ranking, plot) if ranking.results else ())
+            for name, ranking in zip(_SIDE_COLOURS, (base, new), strict=True)
+        }
+        if not all(points for _, points in sides.values()):
+            continue
+        values = [
+            value
+            for name, (ranking, points) in sides.items()
+            for value in _front_values(name, ranking, plot, points)
+        ]
+        over, up = (
+            x_axis(plot.x_axis, [value["x"] for value in values], axes),
+            y_axis(plot.y_axis, [value["y"] for value in values], axes),
+        )
+        limits = limit_layers(plot, axes)
+        drawn = len([value for value in values if value["part"] == "point"])
+        count = sum(len(points) for _, points in sides.values())
+        yield Chart(
+            name=f"fronts_of_{plot.name}",
+            folder=folder,
+            caption=f"{axes.title(plot.title)} of both sides; {better_places(plot, axes)}."
+            " Bands join measurements that no other of the same side beats in both (Pareto front);"
+            " rings mark the best of each side"
+            + (", dashed lines are constraints." if limits else ".")
+            + (f" {drawn} of {count} points are shown." if drawn < count else ""),
+            spec=vega_lite(values, [*_front_layers(over, up), *limits], height=_FRONT_HEIGHT),
+        )
+
+
+def _front_values(
+    name: str, ranking: Ranking, plot: PlotSettings, points: Sequence[Point]
+) -> Iterator[dict[str, Any]]:
+    front = front_points(ranking, plot, points)
+    for part, chosen in (("front", front), ("point", thinned(points))):
+        for row, x, y in chosen:
+            item = ranking.measured[row]
+            yield {
+                "part": part,
+                "side": name,
+                "x": x,
+                "y": y,
+                "best": part == "point" and row == 0,  # never thinned out
+                "tip": [
+                    f"{name}: {item.trial.variants}",
+                    load_words(item.trial),
+                    f"{number_text(y)} at {number_text(x)}",
+                ],
+            }
+
+
+def _front_layers(x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
+    looks = [*_SIDE_COLOURS.values()], ["circle", "square"]
+    colour, shape = (by_kind("side", [*_SIDE_COLOURS], each) for each in looks)
+    return [
+        {
+            "transform": [{"filter": "datum.part === 'front'"}],
+            "mark": {
+                "type": "line",
+                "strokeWidth": 8,
+                "opacity": 0.3,
+                "strokeCap": "round",
+                "strokeJoin": "round",
+            },
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": colour,
+                "order": {"field": "x", "type": _QUANTITATIVE},
+            },
+        },
+        {
+            "transform": [{"filter": "datum.part === 'point'"}],
+            "mark": {"type": "point", "filled": True, "size": 45, "opacity": 0.75},
+            "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
+        },
+        {
+            "transform": [{"filter": "datum.best"}],
+            "mark": {"type": "point", "style": "ring"},
+            "encoding": {"x": x, "y": y},
+        },
+    ]
+
 
 _SCRIPTS = (
     "dom.js",

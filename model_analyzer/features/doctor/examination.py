@@ -39,17 +39,23 @@ from model_analyzer.features.doctor.findings import Finding, Level, ok, problem,
 from model_analyzer.features.doctor.gpu_checks import check_gpus
 from model_analyzer.features.doctor.machine_checks import (
     check_group,
+    check_readable,
+    check_store,
     judge_governors,
     judge_load,
     judge_memory,
+    judge_place,
     judge_platform,
+    judge_shared_memory,
     judge_time_of_day,
     judge_ulimits,
     read_governors,
     read_load,
     read_memory,
+    read_shared_memory,
     read_synchronised,
     read_ulimits,
+    size_mib,
 )
 from model_analyzer.features.doctor.model_checks import (
     FirstRequest,
@@ -66,14 +72,6 @@ from model_analyzer.features.doctor.program_checks import (
     check_packages,
     check_server,
     to_be_installed,
-)
-from model_analyzer.features.doctor.storage_checks import (
-    check_readable,
-    check_store,
-    judge_place,
-    judge_shared_memory,
-    read_shared_memory,
-    size_mib,
 )
 from model_analyzer.runner.client.connect import access_flags
 from model_analyzer.runner.gpus import VISIBLE_DEVICES

@@ -112,7 +112,7 @@ def _confirm(
     ctx: click.Context,
 ) -> tuple[int, Sequence[Confirmation]]:
     """Tests the advice of the only report; the exit status, and what it changed."""
-    from model_analyzer.features.explain.confirm_advice import compared, confirm_advice
+    from model_analyzer.features.explain.explanation import compared, confirm_advice
 
     if len(reports) > 1:
         raise wrong(

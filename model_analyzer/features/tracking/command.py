@@ -54,8 +54,7 @@ def track(
     """
     from model_analyzer.app.checkpoints.best import best_variants
     from model_analyzer.domain.goals import GoalOverride
-    from model_analyzer.features.tracking.tracked_runs import tracked_runs
-    from model_analyzer.features.tracking.trackers import Mlflow, WeightsAndBiases
+    from model_analyzer.features.tracking.trackers import Mlflow, WeightsAndBiases, tracked_runs
 
     if not mlflow and not wandb:
         raise wrong("track", "name a tracker: --mlflow URI or --wandb PROJECT")

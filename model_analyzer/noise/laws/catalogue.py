@@ -13,9 +13,14 @@ from typing import Any
 from model_analyzer.domain.measurements import Doubt, Measurement, Outcome
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
 from model_analyzer.noise.laws.case import Case, Law
-from model_analyzer.noise.laws.counts import errors_agree, tokens_are_responses, was_executed
 from model_analyzer.noise.laws.loads import littles_law, open_loads_are_answered
-from model_analyzer.noise.laws.server import instances_suffice, parts_fit
+from model_analyzer.noise.laws.server import (
+    errors_agree,
+    instances_suffice,
+    parts_fit,
+    tokens_are_responses,
+    was_executed,
+)
 from model_analyzer.noise.laws.times import (
     answers_follow_requests,
     averages_fit,

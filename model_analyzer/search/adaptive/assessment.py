@@ -24,14 +24,14 @@ from model_analyzer.search.adaptive.acquisition import (
     expected_improvement,
     utility,
 )
-from model_analyzer.search.adaptive.candidates import Candidates
-from model_analyzer.search.adaptive.donors import Donor, anchored, donors_among, foretell, interval
-from model_analyzer.search.adaptive.duration import (
+from model_analyzer.search.adaptive.candidates import (
+    Candidates,
     first_looks_s,
     loading_cost,
     relative_durations,
     round_durations,
 )
+from model_analyzer.search.adaptive.donors import Donor, anchored, donors_among, foretell, interval
 from model_analyzer.search.adaptive.encoding import Encoding, without_fields
 from model_analyzer.search.adaptive.failure_model import success_chances
 from model_analyzer.search.adaptive.goodput_model import with_goodput

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.features.agents.agent_words import (
+from model_analyzer.features.agents.agent_tools import (
     LIMITS,
     further,
     in_words_of_tools,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from model_analyzer.features.cluster.ray_cluster import node_names, slot_names
+from model_analyzer.features.cluster.cluster_bench import node_names, slot_names
 from model_analyzer.features.cluster.slot_places import ClusterNode, SlotPlace
 
 

@@ -16,12 +16,15 @@ from model_analyzer.features.doctor.findings import Finding, Level
 from model_analyzer.features.doctor.gpu_checks import Driver, GpuState, judge_driver
 from model_analyzer.features.doctor.machine_checks import (
     MachineLoad,
+    SharedMemory,
     Ulimits,
     judge_governors,
     judge_group,
     judge_load,
     judge_memory,
+    judge_place,
     judge_platform,
+    judge_shared_memory,
     judge_time_of_day,
     judge_ulimits,
 )
@@ -35,11 +38,6 @@ from model_analyzer.features.doctor.program_checks import (
     judge_absent,
     judge_packages,
     missing_libraries,
-)
-from model_analyzer.features.doctor.storage_checks import (
-    SharedMemory,
-    judge_place,
-    judge_shared_memory,
 )
 from model_analyzer.runner.gpus import Gpu
 from model_analyzer.runner.host import ControlGroup, Destination

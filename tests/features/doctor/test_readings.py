@@ -18,25 +18,23 @@ from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.features.doctor.findings import Level
 from model_analyzer.features.doctor.machine_checks import (
     check_group,
+    check_readable,
+    check_store,
     judge_governors,
     judge_time_of_day,
     read_governors,
     read_load,
     read_memory,
+    read_shared_memory,
     read_synchronised,
     read_ulimits,
+    size_mib,
 )
 from model_analyzer.features.doctor.network_checks import check_docker, check_ports
 from model_analyzer.features.doctor.program_checks import (
     check_load_generator,
     check_packages,
     imported,
-)
-from model_analyzer.features.doctor.storage_checks import (
-    check_readable,
-    check_store,
-    read_shared_memory,
-    size_mib,
 )
 from model_analyzer.runner.host import ControlGroup, read_destination, read_group
 from model_analyzer.runner.repository import ModelRepository

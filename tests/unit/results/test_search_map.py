@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelVariant
+from model_analyzer.reports.map_grid import SearchMap, search_maps
 from model_analyzer.results.ranking import Ranking, rank_across
-from model_analyzer.results.search_map import SearchMap, search_maps
 from model_analyzer.results.varied import varied_parameters
 from tests.unit.builders import (
     at_most,

@@ -19,7 +19,7 @@ from model_analyzer.search.adaptive.acquisition import (
     outlook,
     utility,
 )
-from model_analyzer.search.adaptive.duration import (
+from model_analyzer.search.adaptive.candidates import (
     first_looks_s,
     loading_cost,
     relative_durations,
