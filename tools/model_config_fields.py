@@ -7,7 +7,8 @@ python tools/model_config_fields.py > model_analyzer/domain/model_config_fields.
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
+from collections.abc import Iterable, MutableSequence
+from textwrap import fill
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
@@ -18,12 +19,29 @@ HEAD = '''\
 # SPDX-License-Identifier: Apache-2.0
 """The fields of Triton's ModelConfig, made by tools/model_config_fields.py: do not edit.
 
-A field is written `TYPE`, `[TYPE]` where it repeats, or `{TYPE}` where it maps names to values.
-TYPE is `int32`, `int64`, `uint32`, `uint64`, `float`, `bool`, `str`, an enum or a message.
+A line is a message with its fields, or an enum with its values; its further lines are indented.
+A field is `NAME:TYPE`, `NAME:[TYPE]` where it repeats, or `NAME:{TYPE}` where it maps names to
+values. TYPE is `int32`, `int64`, `uint32`, `uint64`, `float`, `bool`, `str`, an enum or a message.
 """
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 '''
+
+TAIL = """
+
+def _lines(table: str) -> Iterator[tuple[str, list[str]]]:
+    for line in re.sub(r"\\n +", " ", table).splitlines():
+        name, *entries = line.split()
+        yield name, entries
+
+
+MESSAGES: dict[str, dict[str, str]] = {
+    name: dict(field.split(":") for field in fields) for name, fields in _lines(_MESSAGES)
+}
+ENUMS: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in _lines(_ENUMS)}"""
 
 SCALARS = {
     FieldDescriptor.CPPTYPE_INT32: "int32",
@@ -72,23 +90,23 @@ def visit(descriptor: Descriptor) -> None:
         messages[name] = {field.name: type_of(field) for field in descriptor.fields}
 
 
+def show(name: str, lines: Iterable[tuple[str, Iterable[str]]]) -> None:
+    print(f'{name} = """\\')
+    for key, entries in sorted(lines):
+        print(
+            fill(
+                f"{key} {' '.join(entries)}", 100, subsequent_indent="    ", break_on_hyphens=False
+            )
+        )
+    print('"""')
+
+
 def main() -> None:
     visit(model_config_pb2.ModelConfig.DESCRIPTOR)
     print(HEAD)
-    print("MESSAGES: dict[str, dict[str, str]] = {")
-    for name, fields in sorted(messages.items()):
-        print(f'    "{name}": {{')
-        for field, kind in fields.items():
-            print(f'        "{field}": "{kind}",')
-        print("    },")
-    print("}\n")
-    print("ENUMS: dict[str, tuple[str, ...]] = {")
-    for name, values in sorted(enums.items()):
-        print(f'    "{name}": (')
-        for value in values:
-            print(f'        "{value}",')
-        print("    ),")
-    print("}")
+    show("_MESSAGES", ((key, map(":".join, of.items())) for key, of in messages.items()))
+    show("_ENUMS", enums.items())
+    print(TAIL)
 
 
 if __name__ == "__main__":
