@@ -14,8 +14,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.protocols import Executor
 from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.runner.executors.several_slots import ClusterExecutor
-from model_analyzer.runner.executors.slot_threads import SlotThreads
+from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotThreads
 from model_analyzer.runner.trial_runner import LocalExecutor
 from tests.fakes.cluster import FakeCluster, next_finished
 from tests.unit.search.surfaces import failure, load, measurement

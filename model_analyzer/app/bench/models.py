@@ -21,10 +21,9 @@ from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem, RepositoryError, wrong
-from model_analyzer.runner.config_completion import Completion, RememberedConfigs
 from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
 from model_analyzer.runner.repository_copy import Snapshot, repository_copy
-from model_analyzer.runner.served_models import served_facts
+from model_analyzer.runner.served_models import Completion, RememberedConfigs, served_facts
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 

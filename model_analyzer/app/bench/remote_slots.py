@@ -24,8 +24,13 @@ from model_analyzer.domain.protocols import Runner
 from model_analyzer.domain.slots import Slot
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError, RepositoryError, ServerError
-from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
-from model_analyzer.runner.executors.slot_threads import IsLeaving, RemoteSlot, SlotThreads
+from model_analyzer.runner.executors.several_slots import (
+    ClusterExecutor,
+    IsLeaving,
+    RemoteSlot,
+    SlotLostError,
+    SlotThreads,
+)
 from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.process import ReadyGuard

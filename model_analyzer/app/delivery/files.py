@@ -24,11 +24,10 @@ from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, 
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings, ReportSettings
 from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
-from model_analyzer.reports.card import render_card
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet
 from model_analyzer.reports.formats import rows_of_formats
-from model_analyzer.reports.images import Drawings, Images
+from model_analyzer.reports.images import Drawings, Images, render_card
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.write import ExportDirectory, safe_name

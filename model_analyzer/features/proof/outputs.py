@@ -28,14 +28,17 @@ from model_analyzer.errors import ServerError
 from model_analyzer.features.proof.answers import Answer as ModelAnswer
 from model_analyzer.features.proof.asking import Asking, Unanswered, client_of
 from model_analyzer.features.proof.input_set import Unanswerable, input_set_for
-from model_analyzer.features.proof.judging import (
+from model_analyzer.features.proof.observing import (
     DEFAULT,
+    Found,
+    Observer,
+    Replies,
     Ruling,
     judge,
     judge_default,
+    outputs_of,
     unstable_outputs,
 )
-from model_analyzer.features.proof.observing import Found, Observer, Replies, outputs_of
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.grpc import GrpcClient

@@ -198,7 +198,7 @@ def _show(reports: Sequence[WatchReport]) -> None:
 
 
 def _write_load(reports: Sequence[WatchReport], path: Path | None) -> None:
-    from model_analyzer.features.watch.traffic_file import traffic_file
+    from model_analyzer.features.watch.watch_text import traffic_file
     from model_analyzer.reports.write import encoded, write_file
 
     text = None if path is None else traffic_file(reports)

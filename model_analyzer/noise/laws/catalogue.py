@@ -13,7 +13,6 @@ from typing import Any
 from model_analyzer.domain.measurements import Doubt, Measurement, Outcome
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
 from model_analyzer.noise.laws.case import Case, Law
-from model_analyzer.noise.laws.loads import littles_law, open_loads_are_answered
 from model_analyzer.noise.laws.server import (
     errors_agree,
     instances_suffice,
@@ -26,6 +25,8 @@ from model_analyzer.noise.laws.times import (
     averages_fit,
     durations_fit,
     latencies_rise,
+    littles_law,
+    open_loads_are_answered,
 )
 
 # By what they need: a checkpoint may have a million measurements, and most have little of it.

@@ -13,8 +13,14 @@ from model_analyzer.domain.proofs import Verdict
 from model_analyzer.features.proof.answers import Answer, Deviation, Output
 from model_analyzer.features.proof.asking import Asking, Place
 from model_analyzer.features.proof.input_set import InputSet
-from model_analyzer.features.proof.judging import judge, judge_default, unstable_outputs
-from model_analyzer.features.proof.observing import Found, Observer, Replies
+from model_analyzer.features.proof.observing import (
+    Found,
+    Observer,
+    Replies,
+    judge,
+    judge_default,
+    unstable_outputs,
+)
 
 ANSWER: Answer = {name: Output("INT32", np.array([1], dtype=np.int32)) for name in ("OUT", "TIME")}
 SCOPE = "16 inputs"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from model_analyzer.reports.build import Page
-from model_analyzer.reports.card import render_card
+from model_analyzer.reports.images import render_card
 from tests.browser.pages import PAGES
 from tests.unit.builders import at_most, goal, measurement, ranking, record, summary_page, variant
 

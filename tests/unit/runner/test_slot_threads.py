@@ -15,8 +15,13 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.slots import Lost
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, Interrupted, ServerError
-from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
-from model_analyzer.runner.executors.slot_threads import IsLeaving, RemoteSlot, SlotThreads
+from model_analyzer.runner.executors.several_slots import (
+    ClusterExecutor,
+    IsLeaving,
+    RemoteSlot,
+    SlotLostError,
+    SlotThreads,
+)
 from tests.fakes.cluster import next_finished, slots_on
 from tests.unit.search.surfaces import measurement
 from tests.unit.state.samples import several
