@@ -40,6 +40,8 @@ from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.writing import replace_file
 
+log = logging.getLogger(__name__)
+
 
 def served_facts(client: ServerClient, name: str, *, timeout_s: float) -> ModelFacts:
     """The facts of a model, from the server, which loads it if necessary.
@@ -98,8 +100,6 @@ def _hint(name: str, models: Iterable[str]) -> str:
     available = first_few(sorted(models))
     return f"available: {available}" if available else "it has no models: check its repository"
 
-
-log = logging.getLogger(__name__)
 
 _FORMAT = 1
 _MOST_FILES = 256

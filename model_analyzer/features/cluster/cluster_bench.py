@@ -59,6 +59,8 @@ from model_analyzer.features.cluster.slot_places import numbered
 from model_analyzer.features.cluster.slot_worker import SlotOrder, change
 from model_analyzer.runner.executors.several_slots import SlotLostError
 
+log = logging.getLogger(__name__)
+
 # Slots end their servers in this time, or they are killed.
 _END_S = 20.0
 # A node that works answers within this time, although it may have to start a process first.
@@ -220,8 +222,6 @@ def _reason(error: Exception) -> str:
     """The first line of an error of Ray: the others are advice for its developers."""
     return next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
 
-
-log = logging.getLogger(__name__)
 
 # Other jobs of the cluster may hold the resources of a slot for so long.
 _RESERVE_S = 60.0
