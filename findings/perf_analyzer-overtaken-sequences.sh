@@ -13,7 +13,9 @@
 #
 # Seen: sequences of 8, three at a time, 60 requests, a model that answers at once: in about a
 # quarter of the runs "must specify the START flag on the first request of the sequence". In each
-# run, the last sequences have 4 or 5 requests. With --sync, no such error in ten runs.
+# run, the last sequences have 4 or 5 requests. The same was seen with --request-rate-range, with
+# --serial-sequences, which promises one request at a time, and over gRPC. With --sync, no such
+# error in ten runs.
 #
 # Needs Linux on x86_64 with glibc 2.35, Python 3.8 to 3.12 with venv, and a shared libpython.
 set -euo pipefail

@@ -137,9 +137,19 @@ def without_cache(config: ModelConfig) -> ModelConfig:
     return {key: value for key, value in config.items() if key != "response_cache"}
 
 
+# Triton's default.
+_SEQUENCE_IDLE_S = 1.0
+
+
 def is_decoupled(config: ModelConfig) -> bool:
     """Whether the model answers a request with any number of responses."""
     return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
+
+
+def sequence_idle_s(config: ModelConfig) -> float:
+    """The seconds without a request after which the server drops a sequence."""
+    idle_us = config.get("sequence_batching", {}).get("max_sequence_idle_microseconds", 0)
+    return int(idle_us) / 1e6 or _SEQUENCE_IDLE_S
 
 
 def is_openai(config: ModelConfig) -> bool:

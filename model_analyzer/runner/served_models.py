@@ -31,7 +31,12 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import closest, first_few
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.reading.untrusted import read_regular
-from model_analyzer.runner.client.interface import ServerCallError, ServerClient
+from model_analyzer.runner.client.interface import (
+    ServerCallError,
+    ServerClient,
+    is_loaded,
+    known_models,
+)
 from model_analyzer.runner.file_trees import CONFIG, link_tree
 from model_analyzer.runner.model_config import completed, to_text
 from model_analyzer.runner.repository import ModelRepository
@@ -62,7 +67,7 @@ def _facts(client: ServerClient, name: str, timeout_s: float, above: Sequence[st
     return ModelFacts(
         name=name,
         config=config,
-        files=fingerprint(["versions", sorted(client.models().get(name, ()))]),
+        files=fingerprint(["versions", sorted(known_models(client).get(name, ()))]),
         composing=tuple(
             _facts(client, part, timeout_s, (*above, name)) for part in dict.fromkeys(steps)
         ),
@@ -72,13 +77,15 @@ def _facts(client: ServerClient, name: str, timeout_s: float, above: Sequence[st
 def served_config(client: ServerClient, name: str, *, timeout_s: float) -> ModelConfig:
     """The model's configuration as the server has completed it. The model stays loaded."""
     try:
-        models = client.models()
-        if name not in models:
-            raise RepositoryError(f"the server has no model {name!r} ({_hint(name, models)})")
-        if not models[name]:
+        if not is_loaded(client, name):
+            models = client.models()
+            if name not in models:
+                raise RepositoryError(f"the server has no model {name!r} ({_hint(name, models)})")
             client.load(name, None, timeout_s)
         answer = client.model_config(name)
     except ServerCallError as error:
+        if error.denied:
+            raise
         raise ServerError(f"the server could not load {name}: {error}") from error
     if is_openai(answer):
         return answer
@@ -90,7 +97,7 @@ def other_models(client: ServerClient, profiled: Iterable[ModelFacts]) -> Sequen
     """Loaded models of the server that are not profiled."""
     names = {part.name for model in profiled for part in model.with_parts()}
     return sorted(
-        name for name, versions in client.models().items() if versions and name not in names
+        name for name, versions in known_models(client).items() if versions and name not in names
     )
 
 

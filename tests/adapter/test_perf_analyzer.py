@@ -438,6 +438,12 @@ def test_a_stream_that_failed_is_not_waited_for(pretend, make) -> None:
             "raise max_sequence_idle_microseconds",
         ),
         (
+            "This API is restricted, expecting header 'key'",
+            "m_config_0: the server refused a call of perf_analyzer, which needs a header: This API"
+            " is restricted, expecting header 'key'",
+            "http-header: 'NAME: VALUE'",
+        ),
+        (
             "out of luck",
             "m_config_0: a request failed: out of luck",
             "the model answered a request with this error",
@@ -486,6 +492,49 @@ def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
     assert failure.hint
     assert len(pretend.launches) == 1
     assert failure.commands[0].startswith("perf_analyzer -m ")
+
+
+OVERTAKEN = (
+    "Request count: 900\nConcurrency: 3, throughput: 300 infer/sec, latency 9 usec\n"
+    "Thread [2] had error: inference request for sequence 9 to model 'm' must specify the START"
+    " flag on the first request of the sequence"
+)
+
+
+def sequences(idle_us: int = 0) -> Workload:
+    config = {"sequence_batching": {"max_sequence_idle_microseconds": idle_us}}
+    return replace(work(), variant=replace(work().variant, config=config))
+
+
+@pytest.mark.parametrize(("p99_us", "idle_us"), [(9_000, 0), (499_000, 0), (9_000, 20_000)])
+def test_a_sequence_that_its_last_request_ends_too_early_is_no_failure(
+    pretend, make, p99_us: int, idle_us: int
+) -> None:
+    program = pretend.perf_analyzer({"text": OVERTAKEN, "p99_us": p99_us})
+
+    reading = make(program).generate([sequences(idle_us)], AliveServer())
+
+    assert isinstance(reading, Reading)
+    assert reading.models[0].values["perf_latency_p99"] == p99_us / 1000
+
+
+@pytest.mark.parametrize(
+    ("step", "idle_us"),
+    [
+        ({"p99_us": 600_000}, 0),
+        ({"p99_us": 12_000}, 20_000),
+        ({"p99_us": 9_000, "status": 99}, 0),
+        ({"p99_us": 9_000, "text": f"{OVERTAKEN}\nThread [0] had error: out of luck"}, 0),
+    ],
+)
+def test_a_sequence_that_may_have_waited_too_long_is_one(
+    pretend, make, step: dict[str, Any], idle_us: int
+) -> None:
+    program = pretend.perf_analyzer({"text": OVERTAKEN, **step})
+
+    failure = make(program).generate([sequences(idle_us)], AliveServer())
+
+    assert isinstance(failure, Failure)
 
 
 def test_a_model_that_answers_with_an_error_has_to_be_corrected(pretend, make) -> None:

@@ -208,6 +208,51 @@ def test_without_reloading_a_missing_model_ends_the_run(elsewhere, make) -> None
         server.serve([variant()], SETUP)
 
 
+def test_a_model_that_is_in_no_repository_is_measured_as_it_is(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(unlisted=["m"]), reload_disable=True)
+
+    assert served_facts(server.client(SETUP), "m", timeout_s=60).config["name"] == "m"
+    assert server.serve([variant()], SETUP) is None
+    server.stop()
+
+    assert changes(pretend) == []
+
+
+def test_a_model_that_is_in_no_repository_is_neither_loaded_nor_unloaded(
+    elsewhere, pretend, make
+) -> None:
+    """Nothing could load it again."""
+    server = make(elsewhere(unlisted=["m"]))
+
+    with pytest.raises(ServerError, match="serves m, but has no files of it") as raised:
+        server.serve([variant(count=2)], SETUP)
+    server.stop()
+
+    assert "with reload_model_disable" in str(raised.value)
+    assert changes(pretend) == []
+
+
+def test_a_server_that_hides_its_index_is_measured_as_it_is(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(loaded=["m", "n"], restricts="key"), reload_disable=True)
+
+    served = served_facts(server.client(SETUP), "m", timeout_s=60)
+    assert other_models(server.client(SETUP), [served]) == []
+    assert server.serve([variant()], SETUP) is None
+
+
+def test_the_header_that_a_server_wants_is_named(elsewhere, pretend, make) -> None:
+    server = make(elsewhere(loaded=["m"], restricts="key"))
+
+    with pytest.raises(ServerError) as raised:
+        server.serve([variant()], SETUP)
+
+    assert str(raised.value) == (
+        "This protocol is restricted, expecting header 'key' (give it its value:"
+        " perf_analyzer_flags: {http-header: 'key: VALUE'})"
+    )
+    assert server.is_alive, "gRPC answers like a server that is away"
+
+
 def test_a_server_that_goes_away_is_noticed_and_waited_for(elsewhere, make) -> None:
     there = elsewhere()
     server = make(there, ready_timeout_s=1)

@@ -13,7 +13,9 @@ as those of a container do), `deaf` (ignores SIGTERM), `stop_s` (takes so long t
 of a model, if auto-completion is on), `loaded` (models that are there from the start, beside those
 of --load-model with the configurations in its repository), `polls` (refuses to load and unload),
 `unloads` (false: models never end), `header` (NAME:VALUE; calls without it are refused), `mute`
-(keeps its statistics to itself).
+(keeps its statistics to itself), `unlisted` (models without files: they are loaded, but the index
+lacks them, and they cannot be loaded again), `restricts` (a header without which nobody gets the
+index; no value is right).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
 model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,
@@ -81,7 +83,9 @@ class Models:
     def __init__(self) -> None:
         self.loads = 0
         self.alone = threading.Lock()
-        self.configs = {name: completed(name) for name in PLAN.get("loaded", [])}
+        self.configs = {
+            name: completed(name) for name in (*PLAN.get("loaded", []), *PLAN.get("unlisted", []))
+        }
         for name in flags("load-model"):
             self.configs[name] = in_repository(name)
             limit = self.configs[name].get("max_batch_size", 0)
@@ -90,7 +94,10 @@ class Models:
         self.counts = dict.fromkeys(self.configs, 0)
 
     def index(self) -> list[tuple[str, str, str]]:
-        names = sorted({*PLAN.get("repository", []), *self.configs})
+        if header := PLAN.get("restricts"):
+            text = f"This protocol is restricted, expecting header '{header}'"
+            raise Refusal(grpc.StatusCode.UNAVAILABLE, text)
+        names = sorted({*PLAN.get("repository", []), *self.configs} - {*PLAN.get("unlisted", [])})
         return [(name, "1", "READY") if name in self.configs else (name, "", "") for name in names]
 
     def config(self, name: str) -> dict:
@@ -244,7 +251,7 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
 
     def RepositoryIndex(self, request, context):
         response = service_pb2.RepositoryIndexResponse()
-        for name, version, state in self.models.index():
+        for name, version, state in answer(context, self.models.index):
             response.models.add(name=name, version=version, state=state)
         return response
 
@@ -343,7 +350,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 case _:
                     self.send(404, {"error": "no such thing"})
         except Refusal as refusal:
-            self.send(400, {"error": str(refusal)})
+            is_restricted = refusal.code is grpc.StatusCode.UNAVAILABLE
+            self.send(403 if is_restricted else 400, {"error": str(refusal)})
 
     def send_metrics(self) -> None:
         if "metrics" not in PLAN:

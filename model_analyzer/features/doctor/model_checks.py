@@ -36,7 +36,12 @@ from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.doctor.findings import Finding, Level, ok, problem, warning
-from model_analyzer.runner.client.interface import ServerCallError, ServerClient, has_fixed_shapes
+from model_analyzer.runner.client.interface import (
+    ServerCallError,
+    ServerClient,
+    has_fixed_shapes,
+    is_loaded,
+)
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.input_files import input_mistakes
 from model_analyzer.runner.load.launches import Launches
@@ -301,8 +306,8 @@ def check_served(
 def _check(
     server: TritonServer, client: ServerClient, name: str, first: FirstRequest, *, loads: bool
 ) -> Finding:
-    check, models = f"model {name}", client.models()
-    if models.get(name):
+    check = f"model {name}"
+    if is_loaded(client, name):
         if first.program is None:
             return ok(check, "is loaded on the server")
         facts = ModelFacts(name=name, config=client.model_config(name), files="")
@@ -316,7 +321,7 @@ def _check(
     if not loads:
         fix = "load it there, or remove reload_model_disable"
         return problem(check, "is not loaded on the server, and the run does not load it", fix)
-    if name not in models:
+    if name not in (models := client.models()):
         has = f" (it has {first_few(sorted(models))})" if models else ""
         return problem(
             check, f"the server's repository has no such model{has}", "add it there, or correct it"

@@ -27,6 +27,7 @@ from model_analyzer.runner.client.interface import (
     input_tensors,
     loaded_versions,
     model_statistics,
+    restricted,
 )
 from model_analyzer.runner.model_config import to_json
 
@@ -162,6 +163,8 @@ def _zeros(config: ModelConfig) -> list[Any]:
 
 def _call_error(error: InferenceServerException) -> ServerCallError:
     status, message = str(error.status()), str(error.message())[:_MOST_CHARACTERS]
+    if (refusal := restricted(message)) is not None:
+        return refusal
     if _BAD_KEY in message:
         return ServerCallError(
             "gRPC cannot use the private key or the certificate of the client", denied=True

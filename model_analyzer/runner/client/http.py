@@ -36,6 +36,7 @@ from model_analyzer.runner.client.interface import (
     input_tensors,
     loaded_versions,
     model_statistics,
+    restricted,
     text_of,
 )
 from model_analyzer.runner.model_config import to_json
@@ -196,6 +197,8 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
         message = text_of(parse_json(text)["error"])[:_MOST_CHARACTERS]
     except _ODD:
         message = ""  # not from a Triton server
+    if (refusal := restricted(message)) is not None:
+        raise refusal
     status = f"HTTP status {response.status} {response.reason[:_MOST_CHARACTERS]}"
     raise ServerCallError(
         message or (f"{status}: {NOT_TRITON}" if response.status in _NO_SUCH_CALL else status),

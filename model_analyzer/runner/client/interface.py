@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -49,6 +50,20 @@ class ServerCallError(ServerError):
         self.denied = denied
 
 
+def restricted(message: str) -> ServerCallError | None:
+    """The error for a call that needs a header which was not sent; None for other messages.
+
+    Triton answers such a call of gRPC with the status of a server that is away.
+    """
+    if (match := _RESTRICTED.search(message)) is None:
+        return None
+    advice = f"give it its value: perf_analyzer_flags: {{http-header: '{match[1]}: VALUE'}}"
+    return ServerCallError(f"{message.strip()} ({advice})", denied=True)
+
+
+_RESTRICTED = re.compile(r"is restricted, expecting header '([^']+)'")
+
+
 @dataclass(frozen=True, slots=True)
 class InferenceAnswer:
     """The outputs of one inference: the number of bytes by name."""
@@ -72,7 +87,9 @@ class ServerClient(Protocol):
         """The server's version. Raises while the server starts, and after it was asked to end."""
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
-        """The models of its repository, each with its loaded versions."""
+        """The models of its repository, each with its loaded versions. It lacks those that were
+        loaded from files in a request; see `is_loaded`.
+        """
 
     def model_config(self, name: str) -> ModelConfig:
         """The configuration of a loaded model, as the server has completed it."""
@@ -91,6 +108,29 @@ class ServerClient(Protocol):
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
         """The answer to a request of zeros (or empty texts). All shapes must be fixed."""
+
+
+def known_models(client: ServerClient) -> Mapping[str, tuple[str, ...]]:
+    """The models of its repository, as far as the server tells: none if access is restricted."""
+    try:
+        return client.models()
+    except ServerCallError as error:
+        if error.denied:
+            return {}
+        raise
+
+
+def is_loaded(client: ServerClient, name: str) -> bool:
+    """Whether the server serves a model, also one that its repository does not have."""
+    if known_models(client).get(name):
+        return True
+    try:
+        client.model_config(name)
+    except ServerCallError as error:
+        if error.timed_out or error.lost or error.denied:
+            raise
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class OpenAiClient:
             raise ServerCallError(f"{_NO_API} ({status})", denied=True) from error
 
     def model_config(self, name: str) -> ModelConfig:
+        if name not in self.models():
+            raise ServerCallError(f"the server has no model {name!r}")
         return {"name": name, "platform": OPENAI}
 
     def _unknown(self, *values: Any, **named: Any) -> Any:

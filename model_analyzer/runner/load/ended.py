@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.reading.untrusted import open_text, read_ends, read_regular
 from model_analyzer.runner.load.genai_perf import parse_genai_table
 from model_analyzer.runner.load.output import (
+    OVERTAKEN,
     OutputVerdict,
     Report,
     composing_model,
@@ -78,10 +80,16 @@ _REFUSALS = (
         " instances, or use a lower load",
     ),
     (
-        "must specify the START flag on the first request of the sequence",
+        OVERTAKEN,
         "the server dropped a sequence, which may have waited too long for a slot",
         "raise max_sequence_idle_microseconds in the model's sequence_batching (1 s by default),"
         " give it more slots (instances, max_batch_size), or use a lower load",
+    ),
+    (
+        "is restricted, expecting header",
+        "the server refused a call of perf_analyzer, which needs a header",
+        "give the header that it names in perf_analyzer_flags: {http-header: 'NAME: VALUE'}; gRPC"
+        " and HTTP have different names",
     ),
     (
         "OpenAI response returns HTTP code",
@@ -111,7 +119,7 @@ class Ended:
 
     `export` has the times of all its requests, if perf_analyzer exported them, and `export_bytes`
     is the size of the file. `genai` has the metrics of genai-perf. If a server was `embedded`, the
-    output also contains its log.
+    output also contains its log. The server drops a sequence that is silent for `idle_s`.
     """
 
     command: str
@@ -125,10 +133,17 @@ class Ended:
     embedded: bool
     stopped: Stop | None
     death: str
+    idle_s: float = 0.0
 
     @property
     def verdict(self) -> OutputVerdict:
-        return judge(self.status, self.output, has_table=self.table is not None)
+        latency_ms = (self.table or {}).get("perf_latency_p99", math.inf)
+        return judge(
+            self.status,
+            self.output,
+            has_table=self.table is not None,
+            is_quick=latency_ms < 1000 * self.idle_s / 2,
+        )
 
     @property
     def transcript(self) -> str:
@@ -160,6 +175,7 @@ def collect(
     embedded: bool,
     stopped: Stop | None,
     death: str,
+    idle_s: float = 0.0,
     is_openai: bool = False,
 ) -> Ended:
     """The results of a perf_analyzer in its working directory, with the beginning and the end of
@@ -186,6 +202,7 @@ def collect(
         embedded=embedded,
         stopped=stopped,
         death=death,
+        idle_s=idle_s,
     )
 
 

@@ -16,7 +16,7 @@ import psutil
 
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
 from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import empty, is_decoupled, is_openai
+from model_analyzer.domain.models import empty, is_decoupled, is_openai, sequence_idle_s
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
@@ -169,6 +169,7 @@ class Launches:
                     embedded=child.embeds_server,
                     stopped=stopped,
                     death=child.stubs.final_death(),
+                    idle_s=sequence_idle_s(generator.work.variant.config),
                     is_openai=is_openai(generator.work.variant.config),
                 )
                 for generator, child in zip(generators, children, strict=True)

@@ -17,7 +17,12 @@ from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Interrupted, ServerError
 from model_analyzer.runner.client.connect import connect, http_client
-from model_analyzer.runner.client.interface import InferenceAnswer, ServerCallError, ServerClient
+from model_analyzer.runner.client.interface import (
+    InferenceAnswer,
+    ServerCallError,
+    ServerClient,
+    is_loaded,
+)
 from model_analyzer.runner.client.openai import OpenAiClient
 from model_analyzer.runner.server.endpoints import Endpoints, remote_endpoints
 from model_analyzer.runner.server.log import ServerLog
@@ -187,7 +192,17 @@ class Guest(_Passing):
         self._loaded: list[str] = []
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        previous = self._client.models()
+        try:
+            previous = self._client.models()
+        except ServerCallError as error:
+            if error.denied:  # no other variant can be loaded either
+                raise ServerError(str(error)) from error
+            raise
+        if name not in previous and is_loaded(self._client, name):
+            raise ServerError(
+                f"the server serves {name}, but has no files of it: it cannot load it again with"
+                " another configuration: measure it as it is, with reload_model_disable"
+            )
         if self._original is None:
             self._original = previous
         try:
@@ -236,7 +251,7 @@ class Onlooker(_Passing):
     """A `ServerClient` that loads and unloads nothing: models must already be loaded."""
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        if not self._client.models().get(name):
+        if not is_loaded(self._client, name):
             raise ServerError(
                 f"{name} is not loaded on the server, and reload_model_disable forbids loading it:"
                 " load it there, or remove reload_model_disable"
