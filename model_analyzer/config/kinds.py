@@ -572,10 +572,12 @@ class Flags:
         repeatable: Sequence[str] = (),
         words: Sequence[str] = (),
         values: Mapping[str, Kind] = MappingProxyType({}),
+        letters: Mapping[str, str] = MappingProxyType({}),
         underscores: bool,
         may_have_others: bool = False,
     ) -> None:
         self.program = program
+        self._letters = letters
         self._names = names
         self._repeatable = repeatable
         self._words = words
@@ -611,7 +613,8 @@ class Flags:
 
     def _check_other(self, name: str, entry: Entry) -> None:
         word = entry.key.replace("_", "-")
-        hint = did_you_mean(word, self._names)
+        letter = self._letters.get(word)
+        hint = did_you_mean(word, self._names) if letter is None else f"write {letter}"
         if self._may_have_others and _FLAG_NAME.fullmatch(name):
             hint = nearest(word, self._names, similarity=_PROBABLY_MISSPELLED)
             if not hint:
@@ -635,7 +638,7 @@ class Flags:
             by_pattern = {f"^{pattern}$": flags[name] for name, pattern in patterns.items()}
         if self._may_have_others:
             separators = "_-" if self._underscores else "-"
-            by_pattern[rf"^[a-z][a-z0-9{separators}]*$(?!\n)"] = _ANY_FLAG
+            by_pattern[rf"^[a-z][a-z0-9{separators}]+$(?!\n)"] = _ANY_FLAG
         return closed(flags, **({"patternProperties": by_pattern} if by_pattern else {}))
 
     def _flag_schema(self, name: str) -> Schema:
@@ -644,7 +647,7 @@ class Flags:
         return any_of(value, NULL, *([array(SCALAR)] if name in self._repeatable else []))
 
 
-_FLAG_NAME = re.compile("[a-z][a-z0-9-]*")
+_FLAG_NAME = re.compile("[a-z][a-z0-9-]+")
 _ANY_FLAG = any_of(SCALAR, NULL, array(SCALAR))
 
 # Similarity (0 to 1) above which an unknown flag is probably a misspelled one.

@@ -56,6 +56,7 @@ from model_analyzer.domain.flags import (
     GENAI_PERF_FURTHER_FLAGS,
     GENAI_PERF_REPEATABLE,
     PERF_ANALYZER_FLAGS,
+    PERF_ANALYZER_LETTERS,
     PERF_ANALYZER_REPEATABLE,
     PERF_ANALYZER_WORDS,
     TRITON_SERVER_FLAGS,
@@ -78,6 +79,7 @@ PERF_ANALYZER = Flags(
     repeatable=PERF_ANALYZER_REPEATABLE,
     words=PERF_ANALYZER_WORDS,
     values=PERF_ANALYZER_VALUES,
+    letters=PERF_ANALYZER_LETTERS,
     underscores=False,
     may_have_others=True,
 )

@@ -27,6 +27,17 @@ PERF_ANALYZER_SHORT_FLAGS = {
     "http-header": "-H",
 }
 
+# letter -> flag: what users of the command line know, and a file must not have
+PERF_ANALYZER_LETTERS = {
+    **{short.removeprefix("-"): name for name, short in PERF_ANALYZER_SHORT_FLAGS.items()},
+    "p": "measurement-interval",
+    "s": "stability-percentage",
+    "r": "max-trials",
+    "a": "async",
+    "l": "latency-threshold",
+    "v": "verbose",
+}
+
 PERF_ANALYZER_VERBOSITY = ("verbose", "extra-verbose", "verbose-csv")
 
 PERF_ANALYZER_LONG_FLAGS = (

@@ -729,6 +729,8 @@ def test_flags_of_other_versions_are_accepted_with_any_value() -> None:
         ("measurement_mode: x", "did you mean 'measurement-mode'?"),
         ("a_b: 1", ""),
         ("'a b': 1", ""),
+        ("p: 5000", "write measurement-interval"),
+        ("H: 'a: b'", "write http-header"),
     ],
 )
 def test_a_misspelled_flag_is_refused(written: str, hint: str) -> None:
