@@ -190,6 +190,26 @@ def test_instances_on_gpus_that_are_not_here_are_no_mistake(run, tmp_path, make_
     assert run("config", "validate", "a.yaml")[2] == ""
 
 
+def test_gpus_of_called_models_and_of_goals_are_looked_for_too(run, tmp_path, make_model) -> None:
+    make_model("m")
+    make_model("part")
+    groups = "[{kind: KIND_GPU, count: [1, 2]}]"
+    write(
+        tmp_path,
+        "a.yaml",
+        "model_repository: models\nprofile_models: [m]\nbls_composing_models:\n"
+        f"  part: {{model_config_parameters: {{instance_group: {groups}}}}}\n"
+        "objectives: [perf_throughput, gpu_utilization]\n",
+    )
+
+    status, _, error = run("config", "validate", "a.yaml")
+
+    assert status == 0
+    called, objective = error.splitlines()
+    assert "model part: 2 of 2 instance_groups to try have KIND_GPU" in called
+    assert "a.yaml:5:13: model m: nothing measures gpu_utilization, because this" in objective
+
+
 def test_a_model_with_nothing_but_gpu_instances_cannot_be_measured(
     run, tmp_path: Path, make_model
 ) -> None:

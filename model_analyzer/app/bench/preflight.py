@@ -105,7 +105,8 @@ def without_gpus(
             model_facts, place = facts[model.name], partial(places.for_model, model=model.name)
             refused = [*without_any(model, model_facts, search=settings.search, place=place)]
             problems += refused
-            warnings += () if refused else without_some(model, model_facts, place=place)
+            if not refused:
+                warnings += without_some(model, model_facts, settings.composing, place=place)
     return problems, warnings
 
 

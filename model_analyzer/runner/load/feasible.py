@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.metrics import METRICS, Source
 from model_analyzer.domain.model_config_rules import limits_rates
 from model_analyzer.domain.models import (
     ModelConfig,
@@ -24,6 +25,7 @@ from model_analyzer.domain.models import (
 )
 from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.settings import (
+    ComposingSettings,
     LaunchMode,
     ModelSettings,
     Protocol,
@@ -48,6 +50,7 @@ _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 
 _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
+_OF_GPUS = (Source.GPU, Source.ENERGY)
 _HINT = "use KIND_CPU, or remove kind to let the server choose"
 
 # Returns the place of an option of the model.
@@ -335,16 +338,36 @@ def without_any(
         )
 
 
-def without_some(model: ModelSettings, facts: ModelFacts, *, place: Place) -> Iterator[Problem]:
-    """Variants of the model that cannot run on a machine without a GPU."""
-    listed = model.parameters.get(_GROUPS, ())
-    refused = sum(map(_on_gpu, listed))
-    if refused:
+def without_some(
+    model: ModelSettings,
+    facts: ModelFacts,
+    composing: Mapping[str, ComposingSettings],
+    *,
+    place: Place,
+) -> Iterator[Problem]:
+    """Variants of the model, and of those that it calls, that cannot run on a machine without a
+    GPU; and metrics of its goal that nothing measures there.
+    """
+    called = [composing[part.name] for part in facts.with_parts() if part.name in composing]
+    varying: Sequence[ModelSettings | ComposingSettings] = (model, *called)
+    for varied in varying:
+        listed = varied.parameters.get(_GROUPS, ())
+        refused = sum(map(_on_gpu, listed))
+        if refused:
+            yield Problem(
+                where=place(_PARAMETERS),
+                message=f"model {varied.name}: {refused} of"
+                f" {counted(len(listed), 'instance_group')} to try have KIND_GPU, and this machine"
+                " has no GPU: the server will refuse them",
+                hint=_HINT,
+            )
+    unmeasured = [tag for tag in model.goal.tags if METRICS[tag].source in _OF_GPUS]
+    if unmeasured:
         yield Problem(
-            where=place(_PARAMETERS),
-            message=f"model {model.name}: {refused} of {counted(len(listed), 'instance_group')} to"
-            " try have KIND_GPU, and this machine has no GPU: the server will refuse them",
-            hint=_HINT,
+            where=place("objectives"),
+            message=f"model {model.name}: nothing measures {' and '.join(unmeasured)}, because this"
+            " machine has no GPU: the ranking leaves that out",
+            hint="choose other objectives and constraints",
         )
     for part in facts.with_parts():
         if _on_gpu(part.config.get(_GROUPS)):
