@@ -107,7 +107,9 @@ def _parsed(text: str, name: str) -> Node | None:
         mark = error.problem_mark or error.context_mark
         where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else f"{name}:1:1"
         reason = " ".join(filter(None, (error.context, error.problem)))
-        raise wrong(where, f"not valid YAML: {reason}") from error
+        is_tab = mark is not None and text.lstrip("\ufeff")[mark.index :].startswith("\t")
+        hint = "a tab: indent with spaces" if is_tab else ""
+        raise wrong(where, f"not valid YAML: {reason}", hint) from error
     except yaml.reader.ReaderError as error:
         where = _place(name, text[: text.index(chr(error.character))])
         reason = str(error).splitlines()[0]

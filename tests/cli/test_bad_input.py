@@ -98,6 +98,7 @@ def test_an_unknown_command_is_a_usage_error(run) -> None:
         ("a: [1", "config.yaml:2:1: not valid YAML"),
         ("- 1\n", "config.yaml:1:1: expected a mapping of options, found a list"),
         ("\tx: 1", "config.yaml:1:1: not valid YAML"),
+        ("# ü\na:\n- b:\n\t- c", " (a tab: indent with spaces)"),
     ],
 )
 def test_yaml_that_is_none_is_located(tmp_path: Path, run, content: str, words: str) -> None:
