@@ -106,6 +106,7 @@ class _Commands(click.Group):
 
             nearest = get_close_matches(args[0], _COMMANDS, n=1)
             hint = f", did you mean '{nearest[0]}'?" if nearest else ""
+            hint = ": --help lists all" if args[0] == "help" else hint
             raise click.UsageError(f"no command '{args[0]}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 

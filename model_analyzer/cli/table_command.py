@@ -71,10 +71,18 @@ class TableCommand(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             key = error.option_name.lstrip("-").replace("-", "_")
-            if key not in FORMER_KEYS:
+            in_file = [option.key for option in self._table if not option.flags]
+            meant = next((name for name in _meant(key) if name in in_file), "")
+            if key not in FORMER_KEYS and not meant:
                 raise
-            message = f"No such option {error.option_name!r}: {self._on_command_line(key)}"
+            hint = f"write {meant} in the YAML file" if meant else self._on_command_line(key)
+            message = f"No such option {error.option_name!r}: {hint}"
             raise click.UsageError(message, ctx) from None
+        except click.UsageError as error:
+            file = re.search(r"extra argument \((.*\.ya?ml)\)$", error.message)
+            if file is None:
+                raise
+            raise click.UsageError(f"{error.message}: give -f {file[1]}", ctx) from None
 
     def _on_command_line(self, key: str) -> str:
         """What to give in place of a former flag: the flag of the option that replaces it."""
@@ -149,6 +157,11 @@ def table_command(name: str, *own: click.Parameter) -> Callable[[Run], click.Com
     table has for `name`, and with switches and arguments of its own.
     """
     return functools.partial(_command, name, own)
+
+
+def _meant(key: str) -> Sequence[str]:
+    """Keys that the user may mean: options of other commands have other names."""
+    return key, f"{key}s", {"metric": "objectives"}.get(key, "")
 
 
 def _command(name: str, own: Sequence[click.Parameter], run: Run) -> click.Command:

@@ -69,8 +69,6 @@ def _check(
         raise RepositoryError(f"output model repository {path} is a file")
     if path.is_symlink():
         raise RepositoryError(f"output model repository {path} is a symbolic link", _ANOTHER)
-    if not override:
-        _check_ours(path, _places(spared))
     real = Path(os.path.realpath(path))
     for name, inner in protected:
         if real == Path(os.path.realpath(inner)) or real in Path(os.path.realpath(inner)).parents:
@@ -78,6 +76,8 @@ def _check(
     for name, inner in spared:
         if real == Path(os.path.realpath(inner)):
             raise _not_deleted(path, name, inner)
+    if not override:
+        _check_ours(path, _places(spared))
     if _is_held(path):
         raise RepositoryInUse(f"output model repository {path}: {_IN_USE}", _WAIT)
 

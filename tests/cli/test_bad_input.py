@@ -93,6 +93,23 @@ def test_an_unknown_command_is_a_usage_error(run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("profile --objectives x", "No such option '--objectives': write objectives in the YAML"),
+        ("profile --constraint x<3", "'--constraint': write constraints in the YAML file"),
+        ("profile --metric x", "'--metric': write objectives in the YAML file"),
+        ("profile my.yaml", "unexpected extra argument (my.yaml): give -f my.yaml"),
+        ("profile mine", "unexpected extra argument (mine)\n"),
+        ("help", "no command 'help': --help lists all"),
+    ],
+)
+def test_what_another_tool_would_take_is_told_with_what_to_write(run, arguments, said) -> None:
+    status, _, error = run(*arguments.split())
+
+    assert (status, said in error) == (USAGE, True), error
+
+
+@pytest.mark.parametrize(
     ("content", "words"),
     [
         ("a: [1", "config.yaml:2:1: not valid YAML"),

@@ -74,7 +74,7 @@ def prepare(job: Job, checked: Preflight, stack: ExitStack) -> Workplace:
             settings, checked.devices, environment, repository, server_log, work
         )
         subjects = searched_subjects(settings, facts, job.places)
-    _check_output(settings, repository)
+    check_variants_directory(settings, None if repository is None else repository.path)
     export = ExportDirectory(settings.export.path)
     perf_analyzer = find_perf_analyzer(settings.load_generator.path, environment)
     if settings.server.is_openai and is_before(perf_analyzer.version, OPENAI_FROM):
@@ -124,10 +124,10 @@ def claim_output(settings: ProfileSettings, stack: ExitStack) -> None:
     stack.enter_context(held(settings.repository.output))
 
 
-def _check_output(settings: ProfileSettings, repository: ModelRepository | None) -> None:
+def check_variants_directory(settings: ProfileSettings, repository: Path | None) -> None:
     """Raises RepositoryError if the directory of the variants cannot be created."""
     protected = [
-        *([("the model repository", repository.path)] if repository is not None else []),
+        *([("the model repository", repository)] if repository is not None else []),
         ("the current directory", Path.cwd()),
         *_named_files(settings),
     ]
@@ -135,7 +135,7 @@ def _check_output(settings: ProfileSettings, repository: ModelRepository | None)
     override = settings.repository.override_output
     prepare_output(output, override=override, protected=protected, spared=_spared(settings))
     if repository is not None:
-        check_apart(output, repository.path)
+        check_apart(output, repository)
 
 
 def _spared(settings: ProfileSettings) -> Sequence[tuple[str, Path]]:

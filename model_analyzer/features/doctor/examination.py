@@ -18,6 +18,7 @@ from model_analyzer.app.bench.models import fetched_for_user, read_models, repos
 from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server
 from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
+from model_analyzer.app.bench.workplace import check_variants_directory
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
 from model_analyzer.config.given_options import GivenOptions, OptionOrigin
@@ -78,7 +79,6 @@ from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.install import Platform
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
-from model_analyzer.runner.output_directory import prepare_output
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
@@ -270,7 +270,7 @@ class _Doctor:
             directory = settings.checkpoint.directory
             places.append(("checkpoints", "--checkpoint-directory", directory, 0.0))
         output = settings.repository.output
-        in_the_way = _in_the_way(output, override=settings.repository.override_output)
+        in_the_way = _in_the_way(settings, repository)
         if models and in_the_way is not None:
             yield in_the_way
         else:
@@ -483,10 +483,10 @@ def _may_use_gpus(model: ModelSettings, facts: ModelFacts | None) -> bool:
     return any(kind_of_group(group) == "GPU" for group in chain.from_iterable(groups))
 
 
-def _in_the_way(path: Path, *, override: bool) -> Finding | None:
+def _in_the_way(settings: ProfileSettings, repository: Path | None) -> Finding | None:
     """The problem that keeps a run from creating the directory of its variants, if any."""
     try:
-        prepare_output(path, override=override, protected=())
+        check_variants_directory(settings, repository)
     except RepositoryError as error:
         hint = error.hint or "choose another --output-model-repository-path"
         return problem("variants", error.message, hint)

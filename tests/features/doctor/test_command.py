@@ -233,6 +233,16 @@ def test_a_directory_of_variants_that_must_not_be_replaced_is_a_problem(examine,
     assert examine("--no-models")[0] == WORKS
 
 
+def test_the_models_are_never_offered_for_replacement(examine, setting) -> None:
+    models = setting.config["model_repository"]
+
+    status, findings = examine("--no-models", output_model_repository_path=models)
+
+    assert status == FAILS
+    assert "contains the model repository" in findings["variants"]["found"]
+    assert "--override" not in findings["variants"]["fix"]
+
+
 def test_the_path_of_a_problem_is_whole_whatever_is_in_it(examine, setting) -> None:
     directory = setting.directory / "what: ever"
     (directory / "mine").mkdir(parents=True)
