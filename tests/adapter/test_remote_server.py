@@ -365,6 +365,16 @@ def test_a_model_is_reached_by_its_name(
         }
 
 
+def test_a_server_that_lists_no_models_has_any(
+    tmp_path: Path, reach: Callable[[str], TritonServer]
+) -> None:
+    with running(tmp_path / "port", "--unlisted") as address, reach(address) as server:
+        variant = VariantNames().default(served_facts(server.client(SETUP), "any", timeout_s=9))
+
+        assert named(server.version(SETUP)) == "a server with OpenAI's API"
+        assert server.serve([variant], SETUP) is None
+
+
 def test_a_server_without_the_api_is_not_waited_for(reach: Callable[[str], TritonServer]) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()

@@ -3,8 +3,8 @@
 """A server with OpenAI's API for tests: it streams tokens with seeded delays.
 
 `python openai_server.py PORT_FILE [--first-ms F] [--gap-ms G] [--slots S] [--fail-every N]
-[--refuse STATUS] [--cut]` writes its port to a file, and serves the model `chat` until it is
-killed.
+[--refuse STATUS] [--cut] [--unlisted]` writes its port to a file, and serves the model `chat` until
+it is killed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class Handler(BaseHTTPRequestHandler):
     requests = 0
 
     def do_GET(self) -> None:
-        if self.path != "/v1/models":
+        if self.path == "/v1/chat/completions":
+            return self._answer(405, {"detail": "Method Not Allowed"})
+        if self.path != "/v1/models" or self.options.unlisted:
             return self._answer(404, {"detail": "Not Found"})
         listed = [{"id": MODEL, "object": "model", "created": 0, "owned_by": "tests"}]
         return self._answer(200, {"object": "list", "data": listed})
@@ -123,6 +125,7 @@ def main() -> None:
     parser.add_argument("--fail-every", type=int, default=0)
     parser.add_argument("--refuse", type=int, default=0)
     parser.add_argument("--cut", action="store_true")
+    parser.add_argument("--unlisted", action="store_true")
     Handler.options = parser.parse_args()
     Handler.slots = threading.Semaphore(Handler.options.slots)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

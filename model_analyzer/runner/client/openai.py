@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A client of a server with OpenAI's API, which tells the names of its models and nothing else."""
+"""A client of a server with OpenAI's API, which tells the names of its models, if even that."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from model_analyzer.runner.client.http import HttpClient
 
 _MODELS = "/v1/models"
+# Where such a server answers requests; one of them is enough.
+_PATHS = (f"/{CHAT}", "/v1/completions", "/v1/embeddings")
+_NOT_FOUND = "HTTP status 404"
 _NO_API = f"the server has no OpenAI API: {_MODELS} is no list of models"
 
 
@@ -38,11 +41,15 @@ class OpenAiClient:
         """Does nothing: no connection is open between calls."""
 
     def version(self) -> str:
-        """No version: the API tells none. A server that lists its models is ready."""
-        self.models()
+        """No version: the API tells none. A server that has the API is ready."""
+        self._listed()
         return OPENAI_API
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
+        return self._listed() or {}
+
+    def _listed(self) -> Mapping[str, tuple[str, ...]] | None:
+        """The models of the server; None if it has the API, but no list."""
         try:
             listed = parse_json(self._http.text(_MODELS))["data"]
             return {text_of(model["id"]): ("1",) for model in listed}
@@ -51,13 +58,26 @@ class OpenAiClient:
         except ServerCallError as error:
             if error.timed_out or error.lost or error.denied:
                 raise
+            if _NOT_FOUND in str(error) and any(map(self._is_there, _PATHS)):
+                return None
             status = str(error).partition(":")[0]
             raise ServerCallError(f"{_NO_API} ({status})", denied=True) from error
 
     def model_config(self, name: str) -> ModelConfig:
-        if name not in self.models():
+        listed = self._listed()
+        if listed is not None and name not in listed:
             raise ServerCallError(f"the server has no model {name!r}")
         return {"name": name, "platform": OPENAI}
+
+    def _is_there(self, path: str) -> bool:
+        """Whether requests can be sent there: then the server refuses to be asked without one."""
+        try:
+            self._http.text(path)
+        except ServerCallError as error:
+            if error.timed_out or error.lost:
+                raise
+            return _NOT_FOUND not in str(error)
+        return False
 
     def _unknown(self, *values: Any, **named: Any) -> Any:
         raise ServerCallError("OpenAI's API has no such call")
