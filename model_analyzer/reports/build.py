@@ -16,7 +16,7 @@ from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, is_openai
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
@@ -566,6 +566,8 @@ def _described(variant: ModelVariant, gpus: int) -> str:
     if variant.is_ensemble:
         parts = ", ".join(part.full_name for part in variant.composing)
         return f"{variant.name} is an ensemble of {parts}."
+    if is_openai(variant.config):
+        return f"{variant.name} is behind OpenAI's API: its configuration is unknown."
     calls = ", ".join(part.full_name for part in variant.composing)
     batching = "enabled" if variant.has_dynamic_batching else "disabled"
     own = own_instances_text(variant, gpus=gpus)

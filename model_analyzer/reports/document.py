@@ -15,7 +15,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.models import ModelVariant, is_openai, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values
@@ -311,13 +311,14 @@ def verdicts(
 
 def _variant(variant: ModelVariant, gpus: int) -> dict[str, Any]:
     """A configuration, with those of its composing models."""
-    own = () if variant.is_ensemble else variant.instances(gpus=gpus)
+    is_unknown = is_openai(variant.config)
+    own = () if variant.is_ensemble or is_unknown else variant.instances(gpus=gpus)
     return {
         "model": variant.model,
         "variant": variant.name,
         "instances": [{"count": count, "kind": kind} for count, kind in own],
-        "max_batch_size": variant.max_batch_size,
-        "dynamic_batching": variant.has_dynamic_batching,
+        "max_batch_size": None if is_unknown else variant.max_batch_size,
+        "dynamic_batching": None if is_unknown else variant.has_dynamic_batching,
         "configuration": thaw(masked_values(variant.config)),
         "composing": [_variant(part, gpus) for part in variant.composing],
     }

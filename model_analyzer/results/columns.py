@@ -202,7 +202,9 @@ CONFIGURATION_PATH = Column[MeasuredTrial](
 MAX_BATCH_SIZE = Column[MeasuredTrial](
     key="max_batch_size",
     name="Max Batch Size",
-    value=lambda item: joined(part.max_batch_size for part in _served(item)),
+    value=lambda item: joined(
+        None if is_openai(part.config) else part.max_batch_size for part in _served(item)
+    ),
     is_number=True,
 )
 
@@ -224,7 +226,8 @@ SETTINGS = (
         key="dynamic_batching",
         name="Dynamic batching",
         value=lambda item: joined(
-            "on" if part.has_dynamic_batching else "off" for part in _served(item)
+            None if is_openai(part.config) else "on" if part.has_dynamic_batching else "off"
+            for part in _served(item)
         ),
     ),
 )

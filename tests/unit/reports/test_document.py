@@ -267,6 +267,15 @@ def test_a_variant_alone_is_a_part_of_the_document() -> None:
     assert variant_document(ranked.results[0], ranked) == model["variants"][0]
 
 
+def test_what_a_server_with_openais_api_does_not_tell_is_unknown() -> None:
+    there = variant("chat_config_default", model="chat", platform="openai")
+
+    (model,) = document(ranking(record(there, measurement(10, 5))))["models"]
+
+    (part,) = model["variants"][0]["models"]
+    assert (part["instances"], part["max_batch_size"], part["dynamic_batching"]) == ([], None, None)
+
+
 def test_rounds_have_intervals_and_their_number() -> None:
     latencies = [n / 10 for n in range(80, 120)] * 5
     ranked = ranking(

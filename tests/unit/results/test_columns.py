@@ -6,8 +6,14 @@ from __future__ import annotations
 
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.results.columns import Column, metric_over_all, with_data
-from tests.unit.builders import measurement, trial
+from model_analyzer.results.columns import (
+    MAX_BATCH_SIZE,
+    SETTINGS,
+    Column,
+    metric_over_all,
+    with_data,
+)
+from tests.unit.builders import measurement, trial, variant
 
 ITEM = MeasuredTrial(trial=trial(), measurement=measurement(100, 5))
 
@@ -39,3 +45,10 @@ def test_columns_without_data_are_left_out() -> None:
 
     assert with_data(columns, [ITEM]) == columns[:1]
     assert with_data(columns, []) == []
+
+
+def test_settings_that_a_server_with_openais_api_does_not_tell_are_unknown() -> None:
+    there = MeasuredTrial(trial=trial(variant(platform="openai")), measurement=measurement(100, 5))
+
+    assert MAX_BATCH_SIZE.value(ITEM) == 0
+    assert [column.value(there) for column in SETTINGS] == ["unknown", None, None]
