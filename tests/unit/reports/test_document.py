@@ -268,7 +268,7 @@ def test_a_variant_alone_is_a_part_of_the_document() -> None:
 
 
 def test_what_a_server_with_openais_api_does_not_tell_is_unknown() -> None:
-    there = variant("chat_config_default", model="chat", platform="openai")
+    there = variant("m_config_default", platform="openai")
 
     (model,) = document(ranking(record(there, measurement(10, 5))))["models"]
 
