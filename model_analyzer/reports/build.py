@@ -103,15 +103,16 @@ class Statement:
     `headline` is a sentence in parts; every second part (1, 3, …) is emphasized. `caution` says why
     not to rely on it, "" if nothing speaks against it. `is_unsure` means that the search probably
     missed something better, that a constraint may be violated, or that the search was interrupted.
-    `why_not` says why something that measured better is not recommended, `evidence` what the answer
-    is based on, and `changes` what is recommended to change in the default; "" if unknown.
-    `proven` has a line for each verdict on the recommendation that there is; `remarks` are caveats,
-    `details` other facts.
+    `is_alone` means that no other configuration has a result. `why_not` says why something that
+    measured better is not recommended, `evidence` what the answer is based on, and `changes` what
+    is recommended to change in the default; "" if unknown. `proven` has a line for each verdict on
+    the recommendation that there is; `remarks` are caveats, `details` other facts.
     """
 
     headline: tuple[str, ...]
     verdict: AnswerVerdict
     is_unsure: bool
+    is_alone: bool
     caution: str
     why_not: str
     evidence: str
@@ -230,6 +231,8 @@ class Summary:
                 return advice if self.limits else f"{advice} (no constraints were set)"
             case AnswerVerdict.EQUAL:
                 return "No clear gain over the default configuration"
+            case AnswerVerdict.KEEP if self.statement.is_alone:
+                return "Only the default configuration was measured"
             case AnswerVerdict.KEEP:
                 return "Keep the default configuration (no other configuration is clearly better)"
             case AnswerVerdict.NEAREST:
@@ -338,6 +341,7 @@ def state_answer(answer: Answer, *, complete: bool) -> Statement:
         headline=headline(answer),
         verdict=answer.verdict,
         is_unsure=is_unsure(answer, complete=complete),
+        is_alone=len(answer.ranking.results) == 1,
         caution=caution_text(answer, complete=complete),
         why_not=next(why_not(answer), ""),
         evidence=evidence_text(answer),

@@ -75,6 +75,17 @@ def many(count: int, *, p99: float = 1, by: Goal | None = None) -> Ranking:
     return ranking(*records, by=by)
 
 
+def test_a_default_that_was_measured_alone_is_compared_with_nothing() -> None:
+    alone = summary(ranking(record(DEFAULT, measurement(5, 5))))
+    assert alone.advice == "Only the default configuration was measured"
+
+    worse = record(variant("m_config_0", max_batch_size=2), measurement(1, 50))
+    kept = summary(ranking(record(DEFAULT, measurement(5, 5)), worse))
+    assert kept.advice == (
+        "Keep the default configuration (no other configuration is clearly better)"
+    )
+
+
 def test_the_summary_shows_the_best_and_the_default_for_comparison() -> None:
     report = summary(many(5), best=2)
     assert rows(report) == ["m_config_4", "m_config_3", "m_config_default"]
