@@ -56,7 +56,9 @@ class CapacityReport:
 def answer_lines(report: CapacityReport) -> Iterator[str]:
     """The answer, what it is based on, and what is missing."""
     capacity, sizing = report.capacity, report.sizing
-    if sizing is None:
+    if sizing is None and capacity.replica.too_slow is not None:
+        yield _too_slow_text(report, *capacity.replica.too_slow)
+    elif sizing is None:
         yield (
             f"The measurements do not tell how many replicas of {capacity.model} serve"
             f" {_demand_text(report)}."
@@ -71,6 +73,15 @@ def answer_lines(report: CapacityReport) -> Iterator[str]:
     if replica.carried is not None:
         yield _carried_text(replica, replica.carried)
     yield from _bounds(replica)
+
+
+def _too_slow_text(report: CapacityReport, constraint: Constraint, value: float) -> str:
+    metric = metric_of(constraint.tag)
+    return (
+        f"No number of replicas of {report.capacity.model} serves {_demand_text(report)}:"
+        f" {metric.name} of {report.capacity.replica.variant.name} was {number_text(value)}"
+        f" {metric.unit} at best, even with one request in flight."
+    )
 
 
 def remark_lines(report: CapacityReport) -> Iterator[str]:

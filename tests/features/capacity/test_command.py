@@ -128,6 +128,20 @@ def test_without_an_answer_no_autoscaler_is_printed(capacity: Callable[..., Run]
     assert "Missing: m_config_1" in error
 
 
+def test_a_limit_below_a_single_request_is_met_by_no_number_of_replicas(
+    capacity: Callable[..., Run],
+) -> None:
+    closed = capacity(closed_load(1, 100, p99=10), closed_load(2, 200, p99=11))
+
+    status, output, error = closed("--rate", "500", "--latency-budget", "5")
+
+    assert (status, "Missing" in error) == (UNKNOWN, False)
+    assert (
+        "No number of replicas of m serves 500 requests/s with p99 Latency of at most 5 ms and 20 %"
+        " headroom: p99 Latency of m_config_1 was 10.0 ms at best, even with one request in flight."
+    ) in output
+
+
 def test_without_an_answer_the_missing_measurement_is_named(capacity: Callable[..., Run]) -> None:
     closed = capacity(closed_load(1, 100), closed_load(2, 200, of=DEFAULT))
 
@@ -217,7 +231,9 @@ def test_a_variant_whose_model_died_now_and_then_is_named(capacity: Callable[...
 
 # ------------------------------------------------------------------------------------ --measure
 
-# the pretend perf_analyzer says a p99 of 0.1 ms for each request per second
+# the pretend perf_analyzer says a p99 of 0.1 ms for each request per second, and of 10 ms for each
+# request in flight: a single one would break the limit
+BUSY = ("--concurrency", "2")
 MEASURE = ("--rate", "1000", "--constraint", "perf_latency_p99<7", "--measure")
 
 
@@ -229,7 +245,7 @@ def measured_rates(output: str) -> list[int]:
 @pytest.mark.parametrize("how", ["auto", "perf_analyzer"])
 def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
     """In rounds, however the run measures."""
-    assert setting.profile()[0] == 0
+    assert setting.profile(*BUSY)[0] == 0
 
     status, output = setting.profile(*MEASURE, command="capacity", measurement=how)
 
@@ -255,7 +271,7 @@ def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
 def test_a_metric_that_the_machine_does_not_have_is_measured_for_only_once(
     setting, pretend
 ) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
     setting.profile(*MEASURE, command="capacity")
     count = len(pretend.launches)
     limit = ("--constraint", "gpu_metered_power<500")
@@ -269,7 +285,7 @@ def test_a_metric_that_the_machine_does_not_have_is_measured_for_only_once(
 
 
 def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
     setting.profile(*MEASURE, command="capacity")
     count = len(pretend.launches)
 
@@ -281,7 +297,7 @@ def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> N
 
 
 def test_without_a_file_flags_say_how_to_measure(setting, run) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
     flags = [
         part
         for key in ("model_repository", "triton_server_path", "perf_analyzer_path")
@@ -296,7 +312,7 @@ def test_without_a_file_flags_say_how_to_measure(setting, run) -> None:
 
 
 def test_a_time_limit_ends_the_measurements(setting) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
 
     status, output = setting.profile(*MEASURE, "--budget", "100ms", command="capacity")
     assert status == USAGE
@@ -343,7 +359,7 @@ def test_a_resumed_profile_finds_its_search_as_it_was(setting, pretend) -> None:
 
 
 def test_a_changed_model_is_not_mixed_with_earlier_measurements(setting, make_model) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
     config = setting.directory / "models" / "m" / "config.pbtxt"
     config.write_text(config.read_text().replace("max_batch_size: 8", "max_batch_size: 4"))
 
@@ -354,7 +370,7 @@ def test_a_changed_model_is_not_mixed_with_earlier_measurements(setting, make_mo
 
 
 def test_a_model_that_the_run_does_not_profile_cannot_be_measured(setting, make_model) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
     make_model("n")
 
     status, output = setting.profile(*MEASURE, command="capacity", profile_models="n")
@@ -364,7 +380,7 @@ def test_a_model_that_the_run_does_not_profile_cannot_be_measured(setting, make_
 
 
 def test_a_chosen_checkpoint_is_not_added_to(setting) -> None:
-    setting.profile()
+    setting.profile(*BUSY)
 
     status, output = setting.profile("0", *MEASURE, command="capacity")
 

@@ -15,7 +15,15 @@ from model_analyzer.domain.trials import LoadKind
 from model_analyzer.features.capacity.capacity_text import missing_text
 from model_analyzer.features.capacity.facts.missing import Gap
 from model_analyzer.features.capacity.facts.points import Lack
-from tests.features.capacity.replicas import FAST, P99, USERS, capacity, closed_load, open_load
+from tests.features.capacity.replicas import (
+    DEFAULT,
+    FAST,
+    P99,
+    USERS,
+    capacity,
+    closed_load,
+    open_load,
+)
 from tests.unit.builders import at_most, failure, measurement, record
 
 EVENLY = {"async": "true"}
@@ -109,6 +117,22 @@ def test_nothing_is_missing_where_neighbouring_rates_keep_and_break() -> None:
 
     assert known.missing == ()
     assert known.replica.carried is not None
+
+
+def test_nothing_is_missing_where_a_single_request_is_too_slow() -> None:
+    slow = [closed_load(1, 10, p99=90), closed_load(8, 12, p99=700)]
+    known = capacity(*slow)
+    assert (known.missing, known.replica.too_slow) == ((), (P99[0], 90))
+
+    faster = closed_load(1, 10, p99=20, of=DEFAULT)
+    for records in (
+        [closed_load(1, 10, p99=52)],  # by noise
+        [closed_load(8, 12, p99=700)],
+        [closed_load(1, 10, p99=90), closed_load(8, 200, p99=20)],  # it waits for a batch
+        [*slow, faster],
+    ):
+        known = capacity(*records)
+        assert (len(known.missing), known.replica.too_slow) == (1, None)
 
 
 def test_no_higher_rate_is_missing_where_the_server_never_answered_more() -> None:

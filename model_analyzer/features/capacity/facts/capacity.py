@@ -27,6 +27,7 @@ from model_analyzer.features.capacity.facts.missing import Missing, missing_of
 from model_analyzer.features.capacity.facts.points import (
     Loads,
     Point,
+    broken_when_idle,
     closed_loads,
     highest_throughput,
     loads_of,
@@ -68,8 +69,10 @@ class ReplicaCapacity:
     that is unknown. `most` is the highest rate of requests that it ever answered, under any load:
     an upper bound; None if unknown. `loading_s` is the longest time in which a server loaded the
     variant; None if unknown. `resources` are what the server used, `joules` is the energy of its
-    GPUs for an inference, at the highest rate that keeps the constraints; None if unknown. `failed`
-    are the trials of the variant without a measurement, under any load.
+    GPUs for an inference, at the highest rate that keeps the constraints; None if unknown.
+    `too_slow` is a constraint that it breaks even with a single request in flight, and its value:
+    then nothing more needs to be measured. `failed` are the trials of the variant without a
+    measurement, under any load.
     """
 
     variant: ModelVariant
@@ -83,6 +86,7 @@ class ReplicaCapacity:
     loading_s: float | None
     resources: Resources
     joules: float | None
+    too_slow: tuple[Constraint, float] | None
     failed: tuple[FailedTrial, ...]
 
 
@@ -152,7 +156,12 @@ def capacity_of(
         for key, own in by_variant.items()
     }
     recommended = _recommended(records, ranking, is_known=any(map(_rate, replicas.values())))
-    order = sorted(replicas, key=lambda key: (-_rate(replicas[key]), key != recommended))
+    order = sorted(
+        replicas,
+        key=lambda key: (
+            -_rate(replicas[key]), replicas[key].too_slow is not None, key != recommended,
+        ),
+    )  # fmt: skip
     chosen = _chosen([replicas[key] for key in order], by_variant, ranking, needed)
     first, *others = sorted(
         (replicas[key] for key in order), key=lambda replica: replica is not chosen
@@ -237,6 +246,8 @@ def _replica(
     most = None if highest is None else highest / batch_size
     keeping = rates_that_keep(loads.points, constraints)
     known = carried(loads.points, constraints, noise, most=most)
+    too_slow = None if known else broken_when_idle(records, batch_size, constraints)
+    missing = missing_of(work.variant, batch_size, loads, keeping, known, most)
     return ReplicaCapacity(
         variant=work.variant,
         batch_size=batch_size,
@@ -245,12 +256,13 @@ def _replica(
         carried=known,
         knee=_knee(closed_loads(records, batch_size), batch_size),
         most=most,
-        missing=missing_of(work.variant, batch_size, loads, keeping, known, most),
+        missing=None if too_slow else missing,
         loading_s=max(map(_loading_s, records), default=0.0) or None,
         resources=_resources(records, profile.efficiency),
         joules=None
         if known is None
         else _point_at(loads.points, known).value(ENERGY_PER_INFERENCE),
+        too_slow=too_slow,
         failed=failed_trials(records),
     )
 

@@ -31,6 +31,9 @@ from model_analyzer.noise.pooling import in_rounds, is_replaced, pool
 # If the throughput is below the rate by more than this share, the server does not keep up.
 _FALLEN_BEHIND = 0.05
 
+# A constraint that is missed by more than this share is not missed by noise.
+_CLEARLY = 0.1
+
 # The confidence that so many requests contain some beyond a percentile.
 _CONFIDENCE = 0.95
 
@@ -179,6 +182,31 @@ def closed_loads(records: Sequence[TrialRecord], batch_size: int) -> Mapping[int
         if load.kind is LoadKind.CONCURRENCY and load.batch_size == batch_size:
             by_value.setdefault(load.value, []).extend(throughputs)
     return {value: fmean(each) for value, each in sorted(by_value.items()) if each}
+
+
+def broken_when_idle(
+    records: Sequence[TrialRecord], batch_size: int, constraints: Sequence[Constraint]
+) -> tuple[Constraint, float] | None:
+    """A constraint that every concurrency clearly breaks, also a single request in flight, and the
+    best value: then no rate keeps it either. (A single request alone proves nothing: a server may
+    let it wait for others.)
+    """
+    closed = [
+        record
+        for record in records
+        if (load := record.trial.workloads[0].load).kind is LoadKind.CONCURRENCY
+        and load.batch_size == batch_size
+    ]
+    runs = _counted(closed)
+    is_idle = any(
+        record.trial.workloads[0].load.value == 1 and record.outcome in runs for record in closed
+    )
+    for constraint in constraints if is_idle else ():
+        values = [run.value(constraint.tag) for run in runs]
+        known = [value for value in values if value is not None]
+        if len(known) == len(runs) and all(constraint.excess(value) > _CLEARLY for value in known):
+            return constraint, min(known, key=constraint.excess)
+    return None
 
 
 def highest_throughput(records: Sequence[TrialRecord]) -> float | None:
