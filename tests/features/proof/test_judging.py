@@ -8,10 +8,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
+import pytest
 
 from model_analyzer.domain.proofs import Verdict
 from model_analyzer.features.proof.answers import Answer, Deviation, Output
 from model_analyzer.features.proof.asking import Asking, Place
+from model_analyzer.features.proof.facts.promise import P99, THROUGHPUT, Kept, Promise
 from model_analyzer.features.proof.input_set import InputSet
 from model_analyzer.features.proof.observing import (
     Found,
@@ -21,6 +23,7 @@ from model_analyzer.features.proof.observing import (
     judge_default,
     unstable_outputs,
 )
+from model_analyzer.noise.noise import Interval
 
 ANSWER: Answer = {name: Output("INT32", np.array([1], dtype=np.int32)) for name in ("OUT", "TIME")}
 SCOPE = "16 inputs"
@@ -161,3 +164,33 @@ def test_a_slow_model_is_asked_less_and_always_the_same() -> None:
 
     assert len(slow.alone(server, until=1.0)) == 8
     assert len(slow.alone(server, until=100.0)) == 8
+
+
+def promise(tag: str, found: float, low: float = 90, high: float = 110) -> Promise:
+    return Promise(tag=tag, promised=100, found=found, expected=Interval(low=low, high=high))
+
+
+@pytest.mark.parametrize(
+    ("tag", "found", "kept"),
+    [
+        (THROUGHPUT, 90, Kept.WITHIN),
+        (THROUGHPUT, 89, Kept.WORSE),
+        (THROUGHPUT, 111, Kept.BETTER),
+        (P99, 89, Kept.BETTER),
+        (P99, 111, Kept.WORSE),
+    ],
+)
+def test_a_value_beyond_the_interval_is_judged_by_its_direction(
+    tag: str, found: float, kept: Kept
+) -> None:
+    assert promise(tag, found).kept is kept
+
+
+def test_an_interval_that_twice_the_value_would_keep_is_vague() -> None:
+    assert not promise(THROUGHPUT, 100).is_vague
+    assert promise(THROUGHPUT, 100, low=45, high=230).is_vague
+
+
+def test_a_promise_is_told_with_both_numbers_and_where_the_second_has_to_lie() -> None:
+    told = str(promise(THROUGHPUT, 95))
+    assert told == "Throughput 95.0 infer/sec, promised 100 (90.0 to 110)"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is told of a search beforehand, held against what it then does."""
+"""What is told of a search beforehand, held against what it then does; its duration in words."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.settings import SearchMode, SearchSettings
+from model_analyzer.forecast.run_plan import Minutes
 from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
@@ -321,3 +322,16 @@ def test_several_models_have_all_combinations() -> None:
     assert result.size == 2 * (1 + (2 * 3) * 2)  # sizes of m, and what is listed of n
     assert varied(result)["n.instance_count"] == (1, 3)
     assert varied(result)["m.concurrency"] == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.1, 0.1, "less than a minute"),
+        (0.3, 0.9, "less than a minute"),
+        (0.5, 1.5, "roughly 0.5 to 1.5 minutes"),
+        (1.8, 10.6, "roughly 1.8 to 10.6 minutes"),
+    ],
+)
+def test_a_duration_below_a_minute_has_no_range(low: float, high: float, text: str) -> None:
+    assert str(Minutes(low, high)) == text

@@ -75,6 +75,7 @@ def many(count: int, *, p99: float = 1, by: Goal | None = None) -> Ranking:
     return ranking(*records, by=by)
 
 
+<<<<<<< HEAD
 def test_a_default_that_was_measured_alone_is_compared_with_nothing() -> None:
     alone = summary(ranking(record(DEFAULT, measurement(5, 5))))
     assert alone.advice == "Only the default configuration was measured"
@@ -98,6 +99,8 @@ def test_enough_configurations_need_no_remark() -> None:
     assert summary(many(2), best=3).statement.remarks == ()
 
 
+=======
+>>>>>>> 72d888df (Tests whose behaviour goldens hold are gone; small ones join their subject)
 def test_a_run_that_ended_early_says_so() -> None:
     report = summary(many(3), complete=False)
     (remark,) = report.statement.remarks
@@ -114,10 +117,6 @@ def test_fewer_passing_configurations_than_asked_for_are_remarked(
     assert summary(many(4, by=by), best=4).shortage == (
         f"Requested top 4 configs, but found only {passing} the constraints."
     )
-
-
-def test_all_configurations_there_are_need_no_remark() -> None:
-    assert summary(many(1), best=5).shortage == ""
 
 
 def test_if_none_passes_the_failing_ones_are_shown_with_a_remark() -> None:
@@ -219,12 +218,6 @@ def test_a_summary_of_nothing_has_neither_rows_nor_charts() -> None:
     report = summary(ranking(record(BEST, failure("no luck"))))
     assert (report.table.rows, report.charts, report.winners) == ((), (), 0)
     assert [failed.failure.message for failed in report.failures] == ["no luck"]
-
-
-def test_constraints_in_words() -> None:
-    assert constraints_text(goal(), "m") == "None"
-    both = goal(*at_most(perf_latency_p99=99), *at_least(perf_throughput=100))
-    assert constraints_text(both, "m") == "Max p99 Latency: 99 ms, Min Throughput: 100 infer/sec"
 
 
 def test_constraints_of_several_models_are_named() -> None:

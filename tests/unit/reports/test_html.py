@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 import zlib
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -218,17 +217,6 @@ def plain() -> tuple[Page, Page]:
     return Page(page_of(summary)), Page(page_of(detail))
 
 
-def test_both_reports_say_where_and_when_was_measured(plain: tuple[Page, Page]) -> None:
-    summary, detail = plain
-    assert "Linux 6.1" in summary.text("dd")
-    assert "NVIDIA H200" in summary.text("dd")
-    assert "GPUs" in summary.text("dt")
-    assert "GPUs" not in detail.text("dt")
-    for page in plain:
-        assert "2026-01-02 03:04:05" in page.text("dd")
-        assert "0.ckpt" in page.text("dd")
-
-
 def test_the_detail_shows_configuration_commands_and_no_curve_of_one_point(
     plain: tuple[Page, Page],
 ) -> None:
@@ -252,14 +240,3 @@ def test_a_cell_is_marked_by_its_meaning_and_not_by_its_text() -> None:
 
     assert ("td", "class", "met") in page.attributes
     assert ("td", "class", "missed") not in page.attributes
-
-
-def test_repetitions_count_as_measurements_but_share_a_row() -> None:
-    default, best = variant("m_config_default"), variant("m_config_0", max_batch_size=4)
-    once = [record(default, measurement(1)), record(best, measurement(2))]
-    again = record(best, measurement(2.1))
-    again = again._replace(trial=replace(again.trial, repetition=1))
-
-    assert "2 measurements, best first" in Page(page_of(summary_page(ranking(*once)))).text()
-    repeated = Page(page_of(summary_page(ranking(*once, again)))).text()
-    assert "2 trials (3 measurements), best first" in repeated

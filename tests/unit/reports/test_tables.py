@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 from dataclasses import replace
 from typing import Any
@@ -72,35 +70,6 @@ def example() -> Ranking:
 
 
 # ------------------------------------------------------------------------------ inference table
-
-
-def test_the_default_columns_have_their_known_headers() -> None:
-    assert inference_table([example()], FIELDS).headers == (
-        "Model",
-        "Batch",
-        "Concurrency",
-        "Model Config Path",
-        "Instance Group",
-        "Max Batch Size",
-        "Satisfies Constraints",
-        "Throughput (infer/sec)",
-        "p99 Latency (ms)",
-    )
-
-
-def test_rows_are_measurements_best_first_and_passing_ones_before_failing_ones() -> None:
-    assert inference_table([example()], FIELDS).rows == (
-        ("m", 8, 2, "m_config_0", "3:GPU + 2:CPU", 8, "Yes", 4022.65, 5.125),
-        ("m", 1, 1, "m_config_default", "1:CPU", 0, "Yes", 110.5, 9.25),
-        ("m", 1, 4, "m_config_default", "1:CPU", 0, "No", 180.5, 12.5),
-    )
-
-
-def test_models_are_in_the_order_of_the_rankings() -> None:
-    other = variant("z_config_default", model="z")
-    rankings = [ranking(record(other, measurement(1)), model="z"), example()]
-    table = inference_table(rankings, ["model_name"])
-    assert table.rows == (("z",), ("m",), ("m",), ("m",))
 
 
 def test_columns_are_in_the_order_of_the_fields() -> None:
@@ -216,12 +185,6 @@ def test_a_field_without_data_is_left_out_with_a_warning(
     assert caplog.messages == [warning]
 
 
-def test_fields_with_data_give_no_warning(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        inference_table([example()], [*FIELDS, "backend_parameter/THREADS"])
-    assert caplog.messages == []
-
-
 def test_a_backend_parameter_is_a_column_named_like_its_field() -> None:
     table = inference_table([example()], ["backend_parameter/THREADS"])
     assert table.headers == ("backend_parameter/THREADS",)
@@ -274,29 +237,6 @@ def on_gpus() -> Ranking:
         record(LARGE, measurement(300.5, 12.5, gpus=of_gpus(200.0)), concurrency=4, setup=setup),
         record(LARGE, measurement(200.5, 5.125, gpus=of_gpus(300.0)), concurrency=2, setup=setup),
         by=goal(*at_most(perf_latency_p99=10)),
-    )
-
-
-def test_the_gpu_table_has_a_row_for_each_measurement_and_gpu() -> None:
-    table = gpu_table([on_gpus()], GPU_FIELDS, always=False)
-    assert table.headers == (
-        "Model",
-        "GPU UUID",
-        "Batch",
-        "Concurrency",
-        "Model Config Path",
-        "Instance Group",
-        "Satisfies Constraints",
-        "GPU Memory Usage (MB)",
-        "GPU Utilization (%)",
-        "GPU Power Usage (W)",
-    )
-    instances = "6:GPU + 2:CPU"
-    assert table.rows == (
-        ("m", "GPU-a", 1, 2, "m_config_0", instances, "Yes", 300.0, 50.0, 70.5),
-        ("m", "GPU-b", 1, 2, "m_config_0", instances, "Yes", 600.0, 25.0, None),
-        ("m", "GPU-a", 1, 4, "m_config_0", instances, "No", 200.0, 50.0, 70.5),
-        ("m", "GPU-b", 1, 4, "m_config_0", instances, "No", 400.0, 25.0, None),
     )
 
 
@@ -378,40 +318,9 @@ def test_a_report_leaves_out_the_unknown_utilization_of_a_mig_device() -> None:
 # ------------------------------------------------------------------------------------- as text
 
 
-def test_a_table_as_csv_ends_with_an_empty_line() -> None:
-    text = inference_table([example()], ["model_name", "perf_throughput"]).to_csv()
-    assert text.startswith("Model,Throughput (infer/sec)\nm,")
-    assert text.endswith("\n\n")
-    assert not text.endswith("\n\n\n")
-    assert len(text.splitlines()) == 1 + 3 + 1
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-x", "@SUM(1)", "\t=1", "\r=1"])
-def test_a_text_in_a_csv_is_no_formula(text: str) -> None:
-    table = Table(headers=("a", "b"), rows=((text, -1.5), (f"m{text}", -3)))
-    assert list(csv.reader(io.StringIO(table.to_csv(), newline=""))) == [
-        ["a", "b"],
-        [f"'{text}", "-1.5"],
-        [f"m{text}", "-3"],
-        [],
-    ]
-
-
-@pytest.mark.parametrize("text", ["a\rb", "a\r\nb", "b\r", "b\n"])
-def test_a_csv_quotes_every_kind_of_line_break(text: str) -> None:
-    written = Table(headers=("a",), rows=((text,), ("x",))).to_csv()
-    assert list(csv.reader(io.StringIO(written, newline=""))) == [["a"], [text], ["x"], []]
-    assert written.endswith("\nx\n\n")
-
-
-def test_a_csv_reads_back_as_what_was_written() -> None:
-    table = Table(headers=("a", "b"), rows=(('x,"y"', None), ("two\nlines", 3)))
-    assert list(csv.reader(io.StringIO(table.to_csv()))) == [
-        ["a", "b"],
-        ['x,"y"', ""],
-        ["two\nlines", "3"],
-        [],
-    ]
+def test_a_text_in_a_csv_is_no_formula_and_a_number_stays_one() -> None:
+    table = Table(headers=("a", "b"), rows=(("=1+1", -1.5), ("m=1+1", -3)))
+    assert table.to_csv() == "a,b\n'=1+1,-1.5\nm=1+1,-3\n\n"
 
 
 @pytest.mark.parametrize(
@@ -431,32 +340,6 @@ def test_numbers_in_files_are_off_by_a_two_thousandth_at_most(
 
 
 # ---------------------------------------------------------------------------- tables of reports
-
-
-def test_the_summary_has_a_row_for_each_variant_at_its_best() -> None:
-    ranked = example()
-    table = summary_table(ranked.results, ranked)
-    assert table.headers == (
-        "Configuration",
-        "Throughput (infer/sec)",
-        "p99 Latency (ms)",
-        "Constraints",
-        "Load",
-        "Instances",
-        "Max batch size",
-        "Dynamic batching",
-        "THREADS",
-    )
-    assert [row[:4] for row in table.rows] == [
-        ("m_config_0", 4022.65, 5.125, "met"),
-        ("m_config_default", 110.5, 9.25, "met"),
-    ]
-    assert [row[4:] for row in table.rows] == [
-        ("concurrency 2, client batch 8", "3:GPU + 2:CPU", 8, "on", "4"),
-        ("concurrency 1", "1:CPU", 0, "off", "not set"),
-    ]
-    assert table.marks == {(0, 3): Mark.MET, (1, 3): Mark.MET}
-    assert [row[1:3] for row in table.texts()] == [("4,023", "5.12"), ("110", "9.25")]
 
 
 def test_the_summary_marks_missed_constraints_and_by_how_much() -> None:
@@ -548,27 +431,6 @@ def test_the_answer_has_no_request_times_if_the_goal_is_about_tokens() -> None:
     for_answers = goal(*at_most(time_to_first_token_p90=50))
     table = answer_table(ranked.results, for_answers)
     assert table.headers[4:] == ("Infer/s", "p90 Time To First Token (ms)", "Meets")
-
-
-def test_the_detail_shows_every_measurement_with_the_highest_latency_first() -> None:
-    ranked = ranking(
-        record(DEFAULT, measurement(10, 5.5, requests=900)),
-        record(DEFAULT, measurement(30, 20.5, perf_server_queue=3.5), concurrency=4),
-        record(DEFAULT, measurement(20, 9.5), concurrency=2),
-    )
-    table = detailed_table(ranked.results[0], offline=False)
-    assert table.headers == (
-        "Load",
-        "p99 Latency (ms)",
-        "Server Queue (ms)",
-        "Throughput (infer/sec)",
-        "Requests",
-    )
-    assert table.rows == (
-        ("concurrency 4", 20.5, 3.5, 30, None),
-        ("concurrency 2", 9.5, None, 20, None),
-        ("concurrency 1", 5.5, None, 10, 900),
-    )
 
 
 def test_a_combination_with_a_shared_name_is_named_with_its_parts() -> None:

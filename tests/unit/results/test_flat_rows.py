@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Flat rows: what was measured, and in what variants differ."""
+"""Flat rows: what was measured, in what variants differ, and filters as people write them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import pytest
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement
@@ -16,8 +18,10 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.noise.pooling import pool
 from model_analyzer.results.flat_rows import (
     Row,
+    RowFilter,
     Rows,
     best_of_variants,
+    column_named,
     columns_of,
     pooled_rows,
     rows_of,
@@ -300,3 +304,60 @@ def test_rows_have_the_key_that_they_came_with() -> None:
     (row,) = rows_of([("the stored key", record(variant(), measurement(1)))])
 
     assert row["trial"] == "the stored key" != trial(variant()).key
+
+
+ROW: Row = {"model": "m", "variant": "m_config_3", "concurrency": 8, "perf_latency_p99": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_match"),
+    [
+        ("perf_latency_p99<20", False),
+        ("perf_latency_p99<=20", True),
+        ("perf_latency_p99>19.5", True),
+        ("perf_latency_p99 >= 2e1", True),
+        ("perf_latency_p99=20", True),
+        ("perf_latency_p99==20", True),
+        ("perf_latency_p99!=20", False),
+        ("perf_latency<21", True),  # an older name of the same
+        ("concurrency=8", True),
+        (" concurrency > 8 ", False),
+        ("model=m", True),
+        ("model==m", True),
+        ("model!=m", False),
+        ("variant=m_config_3", True),
+        ("variant = m_config", False),
+    ],
+)
+def test_a_row_matches_a_filter_or_not(text: str, is_match: bool) -> None:
+    assert RowFilter.parse(text).matches(ROW) is is_match
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "=", "!="])
+def test_an_unmeasured_value_matches_no_filter(operator: str) -> None:
+    assert not RowFilter.parse(f"perf_throughput{operator}1").matches(ROW)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is not a filter"),
+        ("perf_throughput", "is not a filter"),
+        ("perf_throughput<", "is not a filter"),
+        ("perf_throughput<nan", "'nan' is not a number"),
+        ("perf_throughput<fast", "'fast' is not a number"),
+        ("perf_troughput<5", "did you mean 'perf_throughput'?"),
+        ("x<5", "one of model, variant, hardware, host, concurrency, request_rate, batch_size"),
+        ("model<m", "compare it with = or !="),
+    ],
+)
+def test_invalid_filters_are_reported(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=".") as raised:
+        RowFilter.parse(text)
+    assert says in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_old_names_of_metrics_are_accepted() -> None:
+    assert column_named("perf_latency") == "perf_latency_p99"
+    assert column_named("model") == "model"

@@ -15,6 +15,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.noise.noise import Interval, Noise, ratio_noise
+from model_analyzer.reports.front import pareto_front
 from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
@@ -349,3 +350,16 @@ def test_no_percentage_is_told_over_a_default_that_has_nothing_of_the_objective(
 
     assert ranked.results[1].best.measurement.value("perf_goodput") == 0
     assert gain_over_default(ranked) is None
+
+
+def test_the_front_goes_from_the_cheapest_to_the_best() -> None:
+    points = [(3.0, 30.0), (1.0, 10.0), (2.0, 5.0), (2.0, 20.0), (4.0, 30.0)]
+    assert pareto_front(points) == [1, 3, 0]
+
+
+def test_the_first_of_equal_points_is_on_the_front() -> None:
+    assert pareto_front([(1.0, 1.0), (1.0, 1.0)]) == [0]
+
+
+def test_no_points_have_no_front() -> None:
+    assert pareto_front([]) == []
