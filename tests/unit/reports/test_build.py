@@ -75,7 +75,6 @@ def many(count: int, *, p99: float = 1, by: Goal | None = None) -> Ranking:
     return ranking(*records, by=by)
 
 
-<<<<<<< HEAD
 def test_a_default_that_was_measured_alone_is_compared_with_nothing() -> None:
     alone = summary(ranking(record(DEFAULT, measurement(5, 5))))
     assert alone.advice == "Only the default configuration was measured"
@@ -87,20 +86,6 @@ def test_a_default_that_was_measured_alone_is_compared_with_nothing() -> None:
     )
 
 
-def test_the_summary_shows_the_best_and_the_default_for_comparison() -> None:
-    report = summary(many(5), best=2)
-    assert rows(report) == ["m_config_4", "m_config_3", "m_config_default"]
-    assert report.winners == 2
-    assert report.statement.sentence == "".join(report.statement.headline)
-    assert [chart.name for chart in report.charts] == ["throughput_v_latency"]
-
-
-def test_enough_configurations_need_no_remark() -> None:
-    assert summary(many(2), best=3).statement.remarks == ()
-
-
-=======
->>>>>>> 72d888df (Tests whose behaviour goldens hold are gone; small ones join their subject)
 def test_a_run_that_ended_early_says_so() -> None:
     report = summary(many(3), complete=False)
     (remark,) = report.statement.remarks
