@@ -34,7 +34,7 @@ from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.client.interface import (
     ServerCallError,
     ServerClient,
-    is_loaded,
+    is_served,
     known_models,
 )
 from model_analyzer.runner.file_trees import CONFIG, link_tree
@@ -77,7 +77,7 @@ def _facts(client: ServerClient, name: str, timeout_s: float, above: Sequence[st
 def served_config(client: ServerClient, name: str, *, timeout_s: float) -> ModelConfig:
     """The model's configuration as the server has completed it. The model stays loaded."""
     try:
-        if not is_loaded(client, name):
+        if not is_served(client, name):
             models = client.models()
             if name not in models:
                 raise RepositoryError(f"the server has no model {name!r} ({_hint(name, models)})")

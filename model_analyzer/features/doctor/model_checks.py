@@ -40,7 +40,7 @@ from model_analyzer.runner.client.interface import (
     ServerCallError,
     ServerClient,
     has_fixed_shapes,
-    is_loaded,
+    is_served,
 )
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.input_files import input_mistakes
@@ -307,7 +307,7 @@ def _check(
     server: TritonServer, client: ServerClient, name: str, first: FirstRequest, *, loads: bool
 ) -> Finding:
     check = f"model {name}"
-    if is_loaded(client, name):
+    if is_served(client, name):
         if first.program is None:
             return ok(check, "is loaded on the server")
         facts = ModelFacts(name=name, config=client.model_config(name), files="")

@@ -39,7 +39,7 @@ from model_analyzer.features.proof.soak import endured, endured_before
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.columns import own_instances_text
 from model_analyzer.results.ranking import Ranking
-from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes, is_loaded
+from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes, is_served
 from model_analyzer.runner.file_trees import CONFIG, words_of
 from model_analyzer.runner.host import whole_seconds
 from model_analyzer.runner.output_directory import create_output
@@ -321,7 +321,7 @@ class PlainServer(TritonServer):
     def serve(self, variants: Sequence[ModelVariant], setup: ServerSetup) -> Failure | None:
         """A failure if a model is not loaded."""
         client = self.client(setup)
-        missing = [each.model for each in variants if not is_loaded(client, each.model)]
+        missing = [each.model for each in variants if not is_served(client, each.model)]
         if not missing:
             return None
         return Failure(

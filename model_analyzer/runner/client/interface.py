@@ -88,7 +88,7 @@ class ServerClient(Protocol):
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         """The models of its repository, each with its loaded versions. It lacks those that were
-        loaded from files in a request; see `is_loaded`.
+        loaded from files in a request; see `is_served`.
         """
 
     def model_config(self, name: str) -> ModelConfig:
@@ -120,7 +120,7 @@ def known_models(client: ServerClient) -> Mapping[str, tuple[str, ...]]:
         raise
 
 
-def is_loaded(client: ServerClient, name: str) -> bool:
+def is_served(client: ServerClient, name: str) -> bool:
     """Whether the server serves a model, also one that its repository does not have."""
     if known_models(client).get(name):
         return True

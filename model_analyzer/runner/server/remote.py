@@ -21,7 +21,7 @@ from model_analyzer.runner.client.interface import (
     InferenceAnswer,
     ServerCallError,
     ServerClient,
-    is_loaded,
+    is_served,
 )
 from model_analyzer.runner.client.openai import OpenAiClient
 from model_analyzer.runner.server.endpoints import Endpoints, remote_endpoints
@@ -198,7 +198,7 @@ class Guest(_Passing):
             if error.denied:  # no other variant can be loaded either
                 raise ServerError(str(error)) from error
             raise
-        if name not in previous and is_loaded(self._client, name):
+        if name not in previous and is_served(self._client, name):
             raise ServerError(
                 f"the server serves {name}, but has no files of it: it cannot load it again with"
                 " another configuration: measure it as it is, with reload_model_disable"
@@ -251,7 +251,7 @@ class Onlooker(_Passing):
     """A `ServerClient` that loads and unloads nothing: models must already be loaded."""
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        if not is_loaded(self._client, name):
+        if not is_served(self._client, name):
             raise ServerError(
                 f"{name} is not loaded on the server, and reload_model_disable forbids loading it:"
                 " load it there, or remove reload_model_disable"
