@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -485,8 +486,9 @@ def _may_use_gpus(model: ModelSettings, facts: ModelFacts | None) -> bool:
 
 def _in_the_way(settings: ProfileSettings, repository: Path | None) -> Finding | None:
     """The problem that keeps a run from creating the directory of its variants, if any."""
+    has_models = repository is not None and os.access(repository, os.R_OK | os.X_OK)
     try:
-        check_variants_directory(settings, repository)
+        check_variants_directory(settings, repository if has_models else None)
     except RepositoryError as error:
         hint = error.hint or "choose another --output-model-repository-path"
         return problem("variants", error.message, hint)
