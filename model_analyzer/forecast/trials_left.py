@@ -23,10 +23,10 @@ from model_analyzer.search.confirm import finalists, further_s, most_confirmed
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import Subject
 
-# With rules that stop early, about this share of a list is measured, as far as so many trials tell;
-# and this share of the loads of the best variants.
+# Where rules stop early, this share of a list is measured; the assumption counts as much as so many
+# trials. And this share of the loads of the best variants.
 _LISTED, _WEIGHT, _SWEPT = 0.75, 8, 0.6
-# Most finalists have rivals for so many further rounds; under random arrivals for all.
+# So many finalists get so many further rounds; under random arrivals one more.
 _RIVALS, _USUAL, _OF_RANDOM = 3, 2, 3
 
 
