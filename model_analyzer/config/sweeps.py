@@ -21,6 +21,7 @@ from model_analyzer.config.fragments import NULL, Schema, any_of, array, closed,
 from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
 from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_mapping
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
+from model_analyzer.domain.models import ALTERNATIVES
 from model_analyzer.domain.numbers import MOST_INSTANCES
 
 _MOST_ALTERNATIVES = 100_000
@@ -40,6 +41,14 @@ SCALARS: Mapping[str, Kind] = {
 _NARROWER = {
     "ModelConfig": {"max_batch_size": "int32 from 0"},
     "ModelInstanceGroup": {"count": "instances"},
+}
+
+# Of these fields, a message has one at most.
+_ONE_OF = {
+    "ModelVersionPolicy": ALTERNATIVES["version_policy"],
+    "ModelSequenceBatching": ALTERNATIVES["sequence_batching"],
+    "ModelSequenceBatching.InitialState": frozenset({"zero_data", "data_file"}),
+    "ModelWarmup.Input": frozenset({"zero_data", "random_data", "input_data_file"}),
 }
 
 Alternatives = tuple[Any, ...]
@@ -114,7 +123,13 @@ def _fields(node: Node, message: str) -> dict[str, Alternatives]:
             raise entry.problem(f"{message} has no field {entry.key!r}", hint)
         return _alternatives(entry.node, kinds[entry.key])
 
-    return read_mapping(node, f" of {message} fields", read)
+    fields = read_mapping(node, f" of {message} fields", read)
+    one_of = _ONE_OF.get(message, ())
+    given = [each for each in node.entries if each.key in one_of and not each.node.is_null]
+    if len(given) > 1:
+        names = " and ".join(each.key for each in given)
+        raise given[1].problem(f"{names} exclude each other", "give one of them")
+    return fields
 
 
 def _alternatives(node: Node, kind: str) -> Alternatives:

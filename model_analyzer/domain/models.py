@@ -56,11 +56,20 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+# Of these, a message has one at most, by the field with the message.
+ALTERNATIVES: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "version_policy": frozenset({"latest", "all", "specific"}),
+        "sequence_batching": frozenset({"direct", "oldest"}),
+    }
+)
+
+
 def apply_parameters(base: ModelConfig, parameters: Mapping[str, Any]) -> ModelConfig:
     """`base` changed by one combination of model configuration parameters.
 
-    Mappings are merged key by key. Other values, also lists, replace the field. `None` leaves the
-    field as it is in `base`.
+    Mappings are merged key by key; an alternative replaces that of `base`. Other values, also
+    lists, replace the field. `None` leaves the field as it is in `base`.
     """
     merged = dict(base)
     for key, value in parameters.items():
@@ -68,7 +77,11 @@ def apply_parameters(base: ModelConfig, parameters: Mapping[str, Any]) -> ModelC
             continue
         old = merged.get(key)
         if isinstance(value, Mapping):
-            merged[key] = apply_parameters(old if isinstance(old, Mapping) else {}, value)
+            old = old if isinstance(old, Mapping) else {}
+            alternatives = ALTERNATIVES.get(key, frozenset())
+            replaced = alternatives - value.keys() if alternatives & value.keys() else ()
+            kept = {name: each for name, each in old.items() if name not in replaced}
+            merged[key] = apply_parameters(kept, value)
         else:
             merged[key] = freeze(value)
     return MappingProxyType(merged)

@@ -215,6 +215,14 @@ def test_null_leaves_a_field_as_it_is(written: str, expected: list[Any]) -> None
         ),
         ("instance_group: [{count: -1}]", "f.yaml:1:26", "must be at least 0, found -1", ""),
         (
+            "version_policy: {latest: {num_versions: 1}, specific: {versions: [1]}}",
+            "f.yaml:1:45", "latest and specific exclude each other", "give one of them",
+        ),
+        (
+            "model_warmup: [{inputs: {x: {zero_data: true, random_data: true}}}]",
+            "f.yaml:1:47", "zero_data and random_data exclude each other", "give one of them",
+        ),
+        (
             "instance_group: [[{count: 1}], [{count: 1000000000}]]",
             "f.yaml:1:41", "must be at most 10000, found 1000000000",
             "",

@@ -70,6 +70,36 @@ def facts(name: str = "m", *, composing: tuple[ModelFacts, ...] = (), **config: 
             {"instance_group": [{"count": 2}]},
         ),
         ({"parameters": 3}, {"parameters": {"a": 1}}, {"parameters": {"a": 1}}),
+        (
+            {"version_policy": {"latest": {"num_versions": 2}}},
+            {"version_policy": {"specific": {"versions": [1]}}},
+            {"version_policy": {"specific": {"versions": [1]}}},
+        ),
+        (
+            {"sequence_batching": {"direct": {}, "max_sequence_idle_microseconds": 5}},
+            {"sequence_batching": {"oldest": {"max_candidate_sequences": 4}}},
+            {
+                "sequence_batching": {
+                    "max_sequence_idle_microseconds": 5,
+                    "oldest": {"max_candidate_sequences": 4},
+                }
+            },
+        ),
+        (
+            {"sequence_batching": {"oldest": {"max_candidate_sequences": 4}}},
+            {"sequence_batching": {"max_sequence_idle_microseconds": 5}},
+            {
+                "sequence_batching": {
+                    "oldest": {"max_candidate_sequences": 4},
+                    "max_sequence_idle_microseconds": 5,
+                }
+            },
+        ),
+        (
+            {"parameters": {"latest": {"string_value": "1"}}},
+            {"parameters": {"all": {"string_value": "2"}}},
+            {"parameters": {"latest": {"string_value": "1"}, "all": {"string_value": "2"}}},
+        ),
     ],
 )
 def test_mappings_are_merged_other_values_replaced_and_null_changes_nothing(
