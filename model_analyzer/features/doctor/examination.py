@@ -486,9 +486,9 @@ def _may_use_gpus(model: ModelSettings, facts: ModelFacts | None) -> bool:
 
 def _in_the_way(settings: ProfileSettings, repository: Path | None) -> Finding | None:
     """The problem that keeps a run from creating the directory of its variants, if any."""
-    has_models = repository is not None and os.access(repository, os.R_OK | os.X_OK)
+    can_be_read = repository is not None and repository.is_dir() and os.access(repository, os.R_OK)
     try:
-        check_variants_directory(settings, repository if has_models else None)
+        check_variants_directory(settings, repository if can_be_read else None)
     except RepositoryError as error:
         hint = error.hint or "choose another --output-model-repository-path"
         return problem("variants", error.message, hint)

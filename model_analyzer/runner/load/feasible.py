@@ -7,12 +7,12 @@ machine without GPUs, where the server refuses to load them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.domain.flags import Flag
+from model_analyzer.domain.flags import PERF_ANALYZER_PATHS, Flag
 from model_analyzer.domain.metrics import METRICS, Source
 from model_analyzer.domain.model_config_rules import limits_rates
 from model_analyzer.domain.models import (
@@ -50,6 +50,8 @@ _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 
 _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
+# Files that a server reads for TLS. If they are missing, it says that its port is in use.
+_SERVER_FILES = ("grpc-server-cert", "grpc-server-key", "grpc-root-cert")
 _OF_GPUS = (Source.GPU, Source.ENERGY)
 _HINT = "use KIND_CPU, or remove kind to let the server choose"
 
@@ -80,6 +82,10 @@ def impossible(
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
     where = place("perf_analyzer_flags")
     files = [*_files(where, model.perf_analyzer_flags, user_directory)]
+    if server.launch is LaunchMode.LOCAL:
+        of_server = [(name, model.server_flags.get(name)) for name in _SERVER_FILES]
+        at = place("triton_server_flags")
+        files += _missing(at, "tritonserver", of_server, user_directory)
     # a log cannot select inputs from a file that cannot be read
     refused: Sequence[Problem] = ()
     if model.traffic is not None and not (model.traffic.input and files):
@@ -134,25 +140,37 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
 
 
 def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
-    for name, path in named_files(flags):
+    of_tls = [(name, flags.get(name)) for name in sorted(PERF_ANALYZER_PATHS) if "ssl-" in name]
+    named = [*named_files(flags), *of_tls]
+    missing = [*_missing(where, "perf_analyzer", named, user_directory)]
+    yield from missing
+    for name, path in named_files(flags) if not missing else ():
         file = user_directory / path
-        if not os.path.exists(file):
-            yield Problem(
-                where=where,
-                message=f"perf_analyzer flag {name}: {file} does not exist",
-                hint="correct the path: relative paths start at the current directory",
-            )
-        elif reason := why_unreadable(file):
-            yield Problem(
-                where=where,
-                message=f"perf_analyzer flag {name}: {reason}",
-                hint="name a file that you may read",
-            )
-        elif name == "request-intervals" and not _are_intervals(file):
+        if name == "request-intervals" and not _are_intervals(file):
             yield Problem(
                 where=where,
                 message=f"perf_analyzer flag {name}: {file} is not a list of times",
                 hint="each line is a time between two requests, in microseconds",
+            )
+
+
+def _missing(
+    where: str, program: str, named: Iterable[tuple[str, Flag | None]], user_directory: Path
+) -> Iterator[Problem]:
+    """Files, by the flags of a program that name them, that are not there or cannot be read."""
+    for name, path in named:
+        file = user_directory / str(path)
+        if path and not os.path.exists(file):
+            yield Problem(
+                where=where,
+                message=f"{program} flag {name}: {file} does not exist",
+                hint="correct the path: relative paths start at the current directory",
+            )
+        elif path and (reason := why_unreadable(file)):
+            yield Problem(
+                where=where,
+                message=f"{program} flag {name}: {reason}",
+                hint="name a file that you may read",
             )
 
 

@@ -94,7 +94,18 @@ def examine(tmp_path: Path) -> Callable[..., list[Trial]]:
     ("changes", "flags"),
     [
         ({}, {}),
-        ({"perf_analyzer_flags": {"measurement-interval": "100", "shape": "x:3"}}, {"shape": "x:3"}),  # noqa: E501
+        (
+            {"perf_analyzer_flags": {"measurement-interval": "9000", "shape": "x:3"}},
+            {"shape": "x:3"},
+        ),
+        (
+            {"perf_analyzer_flags": {"measurement-interval": "100"}},
+            {"measurement-interval": "100"},
+        ),
+        (
+            {"perf_analyzer_flags": {"measurement-request-count": "9", "shape": "x:3"}},
+            {"shape": "x:3"},
+        ),
         (
             {
                 "perf_analyzer_flags": {

@@ -202,6 +202,21 @@ def test_missing_files_are_named_with_the_users_directory(tmp_path: Path) -> Non
     assert f"request-intervals: {tmp_path}/times.txt does not exist" in second
 
 
+def test_missing_certificates_of_server_and_client_are_named(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").write_text("")
+    text = """\
+triton_server_flags: {grpc-use-ssl: true, grpc-server-cert: a.pem, grpc-root-cert: ca.pem}
+perf_analyzer_flags: {ssl-grpc-use-ssl: true, ssl-grpc-private-key-file: b.key}
+"""
+
+    client, server = problems(text, tmp_path)
+
+    assert f"flag ssl-grpc-private-key-file: {tmp_path}/b.key does not exist" in client
+    assert f"tritonserver flag grpc-server-cert: {tmp_path}/a.pem does not exist" in server
+    # the paths of a container are its own
+    assert len(problems(f"{text}triton_launch_mode: docker\n", tmp_path)) == 1
+
+
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     flags = "perf_analyzer_flags: {input-data: [pipe, directory], request-intervals: zeros}"
     os.mkfifo(tmp_path / "pipe")
