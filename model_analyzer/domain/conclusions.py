@@ -17,6 +17,7 @@ class StopReason(Enum):
     KEPT = "kept"
     BUDGET = "budget"
     NOTHING_WORTH = "nothing worth"
+    STALLED = "stalled"
     SURE = "sure"
     EVERYTHING = "everything"
     UNKNOWN = "unknown"
@@ -91,6 +92,9 @@ class Conclusion:
                 return f"{rest} (raise it with --budget)"
             case StopReason.NOTHING_WORTH:
                 return "no further measurement is expected to improve the answer"
+            case StopReason.STALLED:
+                what = "the second half of its time brought nothing better"
+                return f"{what} (go on with --max-measurements)"
             case StopReason.SURE:
                 return "the answer is sure enough (more: --stop-when-sure)"
             case StopReason.EVERYTHING:

@@ -180,7 +180,7 @@ def is_low(conclusion: Conclusion) -> bool:
 def continuing(conclusion: Conclusion) -> str:
     """What continues the search, as the end of a sentence; "" if no option does."""
     match conclusion.reason:
-        case StopReason.LIMIT | StopReason.KEPT if conclusion.limit is not None:
+        case StopReason.LIMIT | StopReason.KEPT | StopReason.STALLED if conclusion.limit:
             return f"; --max-measurements {_LIMIT_FACTOR * conclusion.limit} continues"
         case StopReason.BUDGET:
             return "; a longer --budget continues"

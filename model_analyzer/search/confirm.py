@@ -35,22 +35,36 @@ _NORMAL = NormalDist()
 
 # Seconds: shorter rounds tell little, longer ones are better measured as several.
 _LEAST_S, _MOST_S = 2.0, 15.0
+# If throughput is all that counts, so many requests are enough: more of them tell little beside the
+# drift between rounds. But never in fewer seconds than these.
+_ENOUGH, _SHORTEST_S = 1000, 1.0
 # Under random arrivals, a long queue is rare and then lasts: further rounds are so many times
 # as long as all before, and may take longer.
 _OF_RANDOM, _MOST_OF_RANDOM_S = 2.0, 60.0
 
 
-def measured_again(trial: Trial, attempt: int, measurements: Sequence[Measurement]) -> Trial:
+def measured_again(
+    trial: Trial, attempt: int, measurements: Sequence[Measurement], *, by_throughput: bool = False
+) -> Trial:
     """The trial for another attempt, the first of which is 0. A further round is as long as
     all of its `measurements` together, or twice as long under random arrivals; and for a slow model
-    as long as any has to be: the runner would not measure for less.
+    as long as any has to be: the runner would not measure for less. If trials are judged
+    `by_throughput` alone, that of a fast model is shorter.
     """
     again = replace(trial, repetition=attempt)
     if trial.round_s is None or not attempt:
         return again
     seconds = sum(min(model.seconds for model in each.models) for each in measurements)
     wanted_s = further_s(seconds, is_random=any(map(is_random, trial.workloads)))
-    return replace(again, round_s=max(wanted_s, _least_s(trial, measurements)))
+    rates = _rates(trial, measurements)
+    if by_throughput and all(rates) and not any(map(is_open, trial.workloads)):
+        wanted_s = min(wanted_s, max(seconds, _ENOUGH / min(rates), _SHORTEST_S))
+    least_each_s = (
+        least_s(rate, in_flight(work))
+        for work, rate in zip(trial.workloads, rates, strict=True)
+        if rate
+    )
+    return replace(again, round_s=max([wanted_s, *least_each_s]))
 
 
 def further_s(earlier_s: float, *, is_random: bool) -> float:
@@ -60,16 +74,14 @@ def further_s(earlier_s: float, *, is_random: bool) -> float:
     return min(max(earlier_s, _LEAST_S), _MOST_S)
 
 
-def _least_s(trial: Trial, measurements: Sequence[Measurement]) -> float:
-    """The least length of any round, by the requests per second so far."""
-    least = 0.0
-    for index, work in enumerate(trial.workloads):
+def _rates(trial: Trial, measurements: Sequence[Measurement]) -> Sequence[float]:
+    """The requests per second of each workload so far; 0 if they were not counted."""
+    rates = []
+    for index in range(len(trial.workloads)):
         models = [each.models[index] for each in measurements]
         requests = sum(model.requests or 0 for model in models if model.seconds)
-        if requests:
-            seconds = sum(model.seconds for model in models)
-            least = max(least, least_s(requests / seconds, in_flight(work)))
-    return least
+        rates.append(requests / sum(model.seconds for model in models) if requests else 0.0)
+    return rates
 
 
 def most_confirmed(subject: Subject, settings: SearchSettings) -> int:

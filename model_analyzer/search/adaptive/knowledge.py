@@ -12,11 +12,16 @@ import numpy as np
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Failure
-from model_analyzer.noise.ties import price_of
+from model_analyzer.noise.ties import price_of, total_load
 from model_analyzer.search.adaptive.acquisition import expected_improvement
 from model_analyzer.search.adaptive.assessment import Assessment, Assessor
 from model_analyzer.search.adaptive.lattice import Lattice
-from model_analyzer.search.adaptive.other_loads import higher_loads, lower_loads
+from model_analyzer.search.adaptive.other_loads import (
+    HALF,
+    SEVEN_TENTHS,
+    higher_loads,
+    lower_loads,
+)
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.recommendation import (
@@ -31,8 +36,8 @@ from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate
 from model_analyzer.search.trial_map import TrialMap
 
-# A lower load of the recommended trial is worth a measurement if its score is lower by at most this
-# margin, with at least this probability.
+# A quarter or half of the load of the recommended trial is worth a measurement if its score is at
+# most this margin lower, with at least this probability.
 _TIE_MARGIN, _TIE_CHANCE = 0.03, 0.05
 
 
@@ -168,8 +173,38 @@ class Knowledge(Outcomes):
     @property
     def lower_loads(self) -> list[Coordinate]:
         """Unmeasured lower loads of the recommended trial that may tie with it."""
-        lower = lower_loads(self.lattice, self.recommended[0])
-        return [c for c in lower if c not in self.tried and self._may_tie(c)]
+        best = self.recommended[0]
+        expected = [
+            coordinate
+            for coordinate in lower_loads(self.lattice, best)
+            if coordinate not in self.tried and self._may_tie(coordinate)
+        ]
+        return list(dict.fromkeys([*expected, *self._nearest_lower_load(best)]))
+
+    def _nearest_lower_load(self, best: Coordinate) -> Sequence[Coordinate]:
+        """Half of the load of the recommended trial, then seven tenths of it, until a measurement
+        says that so little load is too little.
+
+        No law is sure where throughput ends to grow, so this does not depend on predictions. Near
+        constraints, the loads below are measured anyway; and only in rounds, a look costs little.
+        """
+        if self.goal.has_constraints or not (self.in_rounds and self.lattice.is_in_space(best)):
+            return ()
+        comparison, variant = self.comparison, self.lattice.variant
+        load_of = {c: total_load(self.tried[c]) for c in self.measured}
+        too_low = [
+            load_of[c]
+            for c in self.measured
+            if variant(c) == variant(best)
+            and load_of[c] < load_of[best]
+            and comparison.lead(best, c) > comparison.price(best, c)
+        ]
+        lower = lower_loads(self.lattice, best, (HALF, SEVEN_TENTHS))
+        return [
+            c
+            for c in lower
+            if c not in self.tried and total_load(self.lattice.trial(c)) > max(too_low, default=0)
+        ][:1]
 
     def _may_tie(self, coordinate: Coordinate) -> bool:
         """Whether a trial may be feasible and within the tie margin of the recommended one."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from model_analyzer.domain.joint_histogram import LATENCY
 from model_analyzer.search.adaptive.lattice import Lattice
@@ -13,21 +14,23 @@ from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT
 from model_analyzer.search.space import Coordinate
 
-# Lower loads are a quarter and a half of the load.
-_LOAD_DIVISORS = (4, 2)
+# Lower loads are a quarter and a half of the load; seven tenths are for a closer look.
+QUARTER, HALF, SEVEN_TENTHS = 4, 2, 1.41
 # A higher load is worth a measurement if it is higher by these factors: at least, and at most.
 _LEAST_HIGHER, _MOST_HIGHER = 1.2, 2.0
 
 
-def lower_loads(lattice: Lattice, coordinate: Coordinate) -> list[Coordinate]:
-    """The same coordinate with the concurrencies nearest to a quarter and to half of its own.
+def lower_loads(
+    lattice: Lattice, coordinate: Coordinate, divisors: Sequence[float] = (QUARTER, HALF)
+) -> list[Coordinate]:
+    """The same coordinate with the concurrencies nearest to its own, divided by these.
 
     Request rates have no lower loads: throughput follows the rate whatever the variant.
     """
     coordinates: list[Coordinate] = []
     concurrencies = lattice.concurrencies
     is_searched = lattice.is_in_space(coordinate) and concurrencies
-    for divisor in _LOAD_DIVISORS if is_searched else ():
+    for divisor in divisors if is_searched else ():
         lower = list(coordinate)
         for position, values in concurrencies:
             target = math.log(values[coordinate[position]] / divisor)

@@ -78,7 +78,8 @@ class Outcomes:
     def next_of(self, coordinate: Coordinate) -> Trial:
         """The trial at a coordinate that was asked for, for its next measurement."""
         attempts, measured = self.attempts(coordinate), self.measured.get(coordinate, ())
-        return measured_again(self.tried[coordinate], attempts, measured)
+        alone = self.goal.is_for_throughput and not self.goal.has_constraints
+        return measured_again(self.tried[coordinate], attempts, measured, by_throughput=alone)
 
     @property
     def asked(self) -> int:

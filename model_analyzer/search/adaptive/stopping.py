@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from statistics import fmean
 
 from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
@@ -35,6 +37,11 @@ _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 # That gain is for measurements of so many seconds: those of perf_analyzer's own windows. Shorter
 # ones are worth a smaller gain, longer ones must bring more: by at most these factors.
 _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
+
+# A search without limits of the user ends if half of its time brought a gain below the first value,
+# and the next trial is expected to gain less than the second.
+_STANDSTILL, _PROMISING = 0.01, 0.015
+_MIN_BEFORE_STANDSTILL = 20
 
 # What the worlds of the search say is too sure near a constraint, and too pessimistic without one.
 # So the stated chance has the log-odds a + b · x, where x are those of the worlds, within bounds
@@ -111,6 +118,32 @@ def is_sure(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
     if limits.sure_at is not None:
         return _stated(knowledge, with_measured=True).chance <= 1 - limits.sure_at
     return _outlook(knowledge, with_measured=True).chance < _MIN_CHANCE
+
+
+def has_stalled(
+    knowledge: Knowledge,
+    limits: AdaptiveSettings,
+    course: Mapping[int, Coordinate],
+    expected_gain: float,
+) -> bool:
+    """Whether the second half of its time brought nothing better, and the next trial, with this
+    `expected_gain`, does not promise it either. `course` is what the search would have recommended,
+    by the number of outcomes so far.
+
+    Never near constraints, where the answer of a stretch of trials may be chance; nor where the
+    user sets limits: those say how long to go on.
+    """
+    is_limited = (limits.max_trials, limits.budget_s, limits.sure_at) != (None, None, None)
+    records, is_free = knowledge.records, not knowledge.goal.has_constraints
+    if is_limited or not (is_free and knowledge.in_rounds):
+        return False
+    if len(records) < _MIN_BEFORE_STANDSTILL or expected_gain >= _PROMISING:
+        return False
+    ends_s = [*accumulate(record.outcome.duration_s for record in records)]
+    number = bisect_right(ends_s, ends_s[-1] / 2)
+    earlier = [coordinate for count, coordinate in course.items() if count <= number]
+    best = knowledge.recommended[0]
+    return bool(earlier) and knowledge.assessment().lead(best, earlier[-1]) < _STANDSTILL
 
 
 def _may_end(knowledge: Knowledge) -> bool:

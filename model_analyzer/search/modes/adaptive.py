@@ -27,6 +27,7 @@ from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.adaptive.stopping import (
     conclude,
     explanation,
+    has_stalled,
     is_late,
     is_settled,
     is_sure,
@@ -176,7 +177,9 @@ class AdaptiveSearch:
         if enough is not None:
             return enough
         if not self._candidate(knowledge):
-            return StopReason.NOTHING_WORTH
+            candidate = knowledge.best_candidate()
+            is_over = candidate is None or not self._has_stalled(knowledge, candidate)
+            return StopReason.NOTHING_WORTH if is_over else StopReason.STALLED
         kept = self._remaining.kept(knowledge, is_great=False)
         has_trials = knowledge.asked < self._remaining.most(knowledge) - kept
         return StopReason.BUDGET if has_trials else StopReason.KEPT
@@ -274,7 +277,10 @@ class AdaptiveSearch:
             not knowledge.is_answered and candidate.expected_gain < _LEAST_WORTH
         ):
             return None
-        return candidate
+        return None if self._has_stalled(knowledge, candidate) else candidate
+
+    def _has_stalled(self, knowledge: Knowledge, candidate: Candidate) -> bool:
+        return has_stalled(knowledge, self._limits, self._course, candidate.expected_gain)
 
 
 class _Remaining:

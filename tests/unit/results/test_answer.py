@@ -139,10 +139,12 @@ def test_the_option_that_continues_a_stopped_search_is_named() -> None:
     texts = {
         reason: certainty_text(concluded(0.5, reason)).partition("tried")[2]
         for reason in (
-            StopReason.LIMIT, StopReason.KEPT, StopReason.BUDGET, StopReason.NOTHING_WORTH
+            StopReason.LIMIT, StopReason.KEPT, StopReason.STALLED, StopReason.BUDGET,
+            StopReason.NOTHING_WORTH,
         )
     }  # fmt: skip
     assert [*texts.values()] == [
+        "; --max-measurements 26 continues.",
         "; --max-measurements 26 continues.",
         "; --max-measurements 26 continues.",
         "; a longer --budget continues.",

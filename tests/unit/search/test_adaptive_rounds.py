@@ -8,7 +8,7 @@ import logging
 import math
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -44,13 +44,17 @@ def one_round(trial: Trial) -> Measurement:
     """A server with two cores: latencies are log-normal, and 1 s are measured at first."""
     flight, count = load(trial), instances(trial)
     rate = 1000 * min(flight, 8 * count) / (8 + 6 * max(count - 2, 0))
+    return lasting(trial, rate, rate, Random(trial.key))
+
+
+def lasting(trial: Trial, rate: float, drifted: float, random: Random) -> Measurement:
+    """A round of a server with this rate, which has drifted meanwhile."""
     seconds = trial.round_s or min(1.0, 150 / rate)
-    random = Random(trial.key)
-    average = 1000 * flight / rate
+    average = 1000 * load(trial) / rate
     latencies = [
         average * math.exp(random.gauss(0, 0.2)) for _ in range(max(round(rate * seconds), 3))
     ]
-    windows = [rate * math.exp(random.gauss(0, 0.05)) for _ in range(8)]
+    windows = [drifted * math.exp(random.gauss(0, 0.05)) for _ in range(8)]
     measured = builders.one_round(latencies, seconds, windows=windows)
     return replace(measured, duration_s=seconds + 0.2)
 
@@ -75,6 +79,49 @@ def test_a_limit_that_is_not_reached_is_not_called_so(
     assert asked.conclusion is not None
     assert asked.conclusion.reason is reason
     assert f"measurement limit of {words}" in asked.conclusion.explanation
+
+
+def test_a_search_whose_second_half_brought_nothing_ends_unless_the_user_sets_its_limit() -> None:
+    space = replace(SPACE, max_concurrency=256)
+    asked = search(subject(in_rounds=True), space)
+    trials = sequence(asked, knee_at(9))
+
+    assert asked.conclusion is not None
+    assert asked.conclusion.reason is StopReason.STALLED
+    assert "go on with --max-measurements" in asked.conclusion.explanation
+
+    most = len(trials) + 8
+    longer = search(subject(in_rounds=True), space, adaptive=AdaptiveSettings(max_trials=most))
+    sequence(longer, knee_at(9))
+    assert longer.conclusion is not None
+    assert longer.conclusion.reason is not StopReason.STALLED
+
+
+@small_and_full("each", [9, 11], range(8, 13))
+def test_the_recommended_load_is_near_the_one_from_which_throughput_grows_no_more(
+    each: Sequence[int],
+) -> None:
+    for per_instance in each:
+        asked = search(subject(in_rounds=True), SPACE)
+        trials = sequence(asked, knee_at(per_instance))
+
+        assert asked.conclusion is not None
+        best = next(t for t in trials if t.first.key == asked.conclusion.recommended)
+        assert load(best) <= 1.4 * per_instance * min(instances(best), 2)
+
+
+def knee_at(per_instance: int) -> Callable[[Trial], Measurement]:
+    """The same server, whose throughput grows up to so many requests for each instance, and drifts
+    by 1.5 % between rounds.
+    """
+
+    def answer(trial: Trial) -> Measurement:
+        flight, count = load(trial), instances(trial)
+        rate = 1000 * min(flight, per_instance * count) / (8 + 6 * max(count - 2, 0))
+        random = Random(f"{trial.key} {per_instance}")
+        return lasting(trial, rate, rate * math.exp(random.gauss(0, 0.015)), random)
+
+    return answer
 
 
 @pytest.mark.parametrize("constraints", [(), [latency_within(14.0)]])
@@ -185,13 +232,14 @@ def noisy_search(seed: int, drift: float = 0.15) -> tuple[dict[str, float], Conc
     }, asked.conclusion
 
 
-def test_further_rounds_are_longer() -> None:
-    trials = sequence(search(subject(in_rounds=True), SPACE), one_round)
+@pytest.mark.parametrize(("constraints", "least_s"), [((), 1), ([latency_within(14.0)], 2)])
+def test_further_rounds_are_longer(constraints: Sequence[Constraint], least_s: float) -> None:
+    trials = sequence(search(subject(in_rounds=True, constraints=constraints), SPACE), one_round)
 
     for first, *further in by_configuration(trials):
         assert first.round_s == 0
         lengths = [trial.round_s or 0.0 for trial in further]
-        assert all(length >= 2 for length in lengths)
+        assert all(length >= least_s for length in lengths)
         assert lengths == sorted(lengths)
 
 

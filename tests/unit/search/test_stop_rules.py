@@ -490,3 +490,17 @@ def test_a_further_round_is_as_long_as_all_before_together() -> None:
     assert measured_again(random, 1, measured(1.5)).round_s == 3
     assert measured_again(random, 2, measured(1.5, 3.0)).round_s == 9
     assert measured_again(random, 5, measured(40.0)).round_s == 60
+
+
+@pytest.mark.parametrize(("rate", "seconds"), [(5000, 1.0), (800, 1.25), (100, 2.0)])
+def test_a_further_round_of_a_fast_model_is_shorter_if_throughput_alone_counts(
+    rate: int, seconds: float
+) -> None:
+    (trial, *_) = sequence(search(subject(in_rounds=True), ONE_VARIANT), flat)
+    model = ModelMeasurement(values={}, seconds=0.5, requests=rate // 2)
+    once = Measurement(models=(model,))
+
+    assert measured_again(trial, 1, [once], by_throughput=True).round_s == pytest.approx(seconds)
+    assert measured_again(trial, 1, [once]).round_s == 2
+    longer = Measurement(models=(replace(model, seconds=3.0, requests=3 * rate),))
+    assert measured_again(trial, 2, [longer], by_throughput=True).round_s == 3
