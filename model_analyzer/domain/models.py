@@ -79,7 +79,8 @@ def apply_parameters(base: ModelConfig, parameters: Mapping[str, Any]) -> ModelC
         if isinstance(value, Mapping):
             old = old if isinstance(old, Mapping) else {}
             alternatives = ALTERNATIVES.get(key, frozenset())
-            replaced = alternatives - value.keys() if alternatives & value.keys() else ()
+            given = {name for name, each in value.items() if each is not None}
+            replaced = alternatives - given if alternatives & given else ()
             kept = {name: each for name, each in old.items() if name not in replaced}
             merged[key] = apply_parameters(kept, value)
         else:

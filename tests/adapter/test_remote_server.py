@@ -365,18 +365,31 @@ def test_a_model_is_reached_by_its_name(
         }
 
 
+@pytest.mark.parametrize("key", ["detail", "error"])
 def test_a_server_that_lists_no_models_has_any(
-    tmp_path: Path, reach: Callable[[str], TritonServer]
+    tmp_path: Path, reach: Callable[[str], TritonServer], key: str
 ) -> None:
-    with running(tmp_path / "port", "--unlisted") as address, reach(address) as server:
+    with running(tmp_path / "port", "--unlisted", key) as address, reach(address) as server:
         variant = VariantNames().default(served_facts(server.client(SETUP), "any", timeout_s=9))
 
         assert named(server.version(SETUP)) == "a server with OpenAI's API"
         assert server.serve([variant], SETUP) is None
 
 
-def test_a_server_without_the_api_is_not_waited_for(reach: Callable[[str], TritonServer]) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
+class HasNothing(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        text = b"" if self.path == "/v1/models" else b'{"error": "Not Found"}'
+        self.send_response(404)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+@pytest.mark.parametrize("handler", [BaseHTTPRequestHandler, HasNothing])
+def test_a_server_without_the_api_is_not_waited_for(
+    reach: Callable[[str], TritonServer], handler: type[BaseHTTPRequestHandler]
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
         with pytest.raises(ServerError, match="the server has no OpenAI API"):
             reach(f"localhost:{other.server_port}").version(SETUP)

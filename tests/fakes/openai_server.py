@@ -3,8 +3,8 @@
 """A server with OpenAI's API for tests: it streams tokens with seeded delays.
 
 `python openai_server.py PORT_FILE [--first-ms F] [--gap-ms G] [--slots S] [--fail-every N]
-[--refuse STATUS] [--cut] [--unlisted]` writes its port to a file, and serves the model `chat` until
-it is killed.
+[--refuse STATUS] [--cut] [--unlisted KEY]` writes its port to a file, and serves the model `chat`
+until it is killed. KEY is that of the messages of its errors.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class Handler(BaseHTTPRequestHandler):
     requests = 0
 
     def do_GET(self) -> None:
+        key = self.options.unlisted or "detail"
         if self.path == "/v1/chat/completions":
-            return self._answer(405, {"detail": "Method Not Allowed"})
+            return self._answer(405, {key: "Method Not Allowed"})
         if self.path != "/v1/models" or self.options.unlisted:
-            return self._answer(404, {"detail": "Not Found"})
+            return self._answer(404, {key: "Not Found"})
         listed = [{"id": MODEL, "object": "model", "created": 0, "owned_by": "tests"}]
         return self._answer(200, {"object": "list", "data": listed})
 
@@ -125,7 +126,7 @@ def main() -> None:
     parser.add_argument("--fail-every", type=int, default=0)
     parser.add_argument("--refuse", type=int, default=0)
     parser.add_argument("--cut", action="store_true")
-    parser.add_argument("--unlisted", action="store_true")
+    parser.add_argument("--unlisted")
     Handler.options = parser.parse_args()
     Handler.slots = threading.Semaphore(Handler.options.slots)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -43,7 +43,8 @@ from model_analyzer.runner.model_config import to_json
 
 _DENIED = (401, 403, 407)
 
-_NO_SUCH_CALL = (404, 405, 501)
+_NOT_FOUND = 404
+_NO_SUCH_CALL = (_NOT_FOUND, 405, 501)
 
 # The statuses of a proxy without a server behind it.
 _GATEWAY = (502, 503, 504)
@@ -204,6 +205,7 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
         message or (f"{status}: {NOT_TRITON}" if response.status in _NO_SUCH_CALL else status),
         lost=not message and response.status in _GATEWAY,
         denied=response.status in _DENIED,
+        absent=response.status == _NOT_FOUND,
     )
 
 

@@ -38,16 +38,23 @@ class ServerCallError(ServerError):
     """The server refused a call, did not answer in time (`timed_out`), or has ended (`lost`).
 
     `denied`: keys, certificates or passwords are wrong, so another try is useless. It ends the run
-    if nothing catches it.
+    if nothing catches it. `absent`: HTTP has nothing at this path.
     """
 
     def __init__(
-        self, message: str, *, timed_out: bool = False, lost: bool = False, denied: bool = False
+        self,
+        message: str,
+        *,
+        timed_out: bool = False,
+        lost: bool = False,
+        denied: bool = False,
+        absent: bool = False,
     ) -> None:
         super().__init__(message)
         self.timed_out = timed_out
         self.lost = lost
         self.denied = denied
+        self.absent = absent
 
 
 def restricted(message: str) -> ServerCallError | None:

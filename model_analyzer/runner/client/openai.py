@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _MODELS = "/v1/models"
 # Where such a server answers requests; one of them is enough.
 _PATHS = (f"/{CHAT}", "/v1/completions", "/v1/embeddings")
-_NOT_FOUND = "HTTP status 404"
 _NO_API = f"the server has no OpenAI API: {_MODELS} is no list of models"
 
 
@@ -58,7 +57,7 @@ class OpenAiClient:
         except ServerCallError as error:
             if error.timed_out or error.lost or error.denied:
                 raise
-            if _NOT_FOUND in str(error) and any(map(self._is_there, _PATHS)):
+            if error.absent and any(map(self._is_there, _PATHS)):
                 return None
             status = str(error).partition(":")[0]
             raise ServerCallError(f"{_NO_API} ({status})", denied=True) from error
@@ -76,7 +75,7 @@ class OpenAiClient:
         except ServerCallError as error:
             if error.timed_out or error.lost:
                 raise
-            return _NOT_FOUND not in str(error)
+            return not error.absent
         return False
 
     def _unknown(self, *values: Any, **named: Any) -> Any:

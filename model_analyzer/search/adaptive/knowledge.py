@@ -203,7 +203,7 @@ class Knowledge(Outcomes):
         return [
             c
             for c in lower
-            if c not in self.tried and total_load(self.lattice.trial(c)) > max(too_low, default=0)
+            if c not in self.tried and self.lattice.total_load(c) > max(too_low, default=0)
         ][:1]
 
     def _may_tie(self, coordinate: Coordinate) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.noise.ties import total_load
 from model_analyzer.search.space import Coordinate, Dimension
 from model_analyzer.search.trial_map import TrialMap
 
@@ -59,6 +60,10 @@ class Lattice:
         """The trial at a coordinate of the space, or at one of the default configuration."""
         default = self._defaults.get(coordinate)
         return self._map.trial(coordinate, self._names) if default is None else default
+
+    def total_load(self, coordinate: Coordinate) -> int:
+        """The load of all models at a coordinate of the space, in inferences. No trial is named."""
+        return total_load(self._map.trial(coordinate, None))
 
     def default_trial(self, coordinate: Coordinate) -> Trial:
         """The default configuration at a coordinate that is not in the space."""

@@ -96,6 +96,16 @@ def facts(name: str = "m", *, composing: tuple[ModelFacts, ...] = (), **config: 
             },
         ),
         (
+            {"version_policy": {"specific": {"versions": [1]}}},
+            {"version_policy": {"latest": None}},
+            {"version_policy": {"specific": {"versions": [1]}}},
+        ),
+        (
+            {"version_policy": {"latest": {"num_versions": 2}}},
+            {"version_policy": {"latest": None, "all": {}}},
+            {"version_policy": {"all": {}}},
+        ),
+        (
             {"parameters": {"latest": {"string_value": "1"}}},
             {"parameters": {"all": {"string_value": "2"}}},
             {"parameters": {"latest": {"string_value": "1"}, "all": {"string_value": "2"}}},

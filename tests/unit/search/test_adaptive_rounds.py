@@ -110,6 +110,14 @@ def test_the_recommended_load_is_near_the_one_from_which_throughput_grows_no_mor
         assert load(best) <= 1.4 * per_instance * min(instances(best), 2)
 
 
+def test_the_log_names_a_variant_for_each_trial_at_most(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        trials = sequence(search(subject(in_rounds=True), SPACE), knee_at(9))
+
+    named = [text for text in caplog.messages if text.startswith(("Creating", "Found existing"))]
+    assert len(named) <= len(trials)
+
+
 def knee_at(per_instance: int) -> Callable[[Trial], Measurement]:
     """The same server, whose throughput grows up to so many requests for each instance, and drifts
     by 1.5 % between rounds.
