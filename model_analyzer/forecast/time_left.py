@@ -75,6 +75,13 @@ class LanePart:
         seconds = self.durations.of(self.expected.remaining()) * pace
         return self.budget.left(seconds, self.spent_s)
 
+    def trials(self) -> float:
+        """The expected number of trials, finished ones included: as many as there is time for."""
+        remaining = self.expected.remaining()
+        seconds = self.durations.of(remaining)
+        share = self.left_s(1.0) / seconds if seconds else 1.0
+        return self.expected.outcomes + share * remaining.trials
+
 
 def time_left(
     subjects: Sequence[Subject],
@@ -151,8 +158,7 @@ class TimeLeft:
 
     def trials(self) -> float:
         """The expected number of trials of the current subject, finished ones included."""
-        expected = [part.expected for part in self._parts]
-        return sum(each.outcomes + each.remaining().trials for each in expected)
+        return sum(part.trials() for part in self._parts)
 
     def seconds(self) -> float:
         """The expected seconds until the end of the run."""

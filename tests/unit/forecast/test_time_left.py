@@ -153,6 +153,21 @@ def test_a_budget_bounds_it() -> None:
     assert bounded.seconds() == 30.0
 
 
+def test_a_budget_bounds_the_number_of_trials() -> None:
+    target = subject()
+    bounded = TimeLeft([part(target, ADAPTIVE, trial_s=2.0, budget_s=30.0)])
+    bounded.begin(0)
+    assert 30 / (2 + 1) <= bounded.trials() <= 30 / 2
+
+    *measured, last = sequence(search(target, ADAPTIVE), saturating)[:4]
+    for trial in measured:
+        bounded.record(trial, replace(saturating(trial), duration_s=9.0), 9.0)
+    assert 3 < bounded.trials() < 4
+
+    bounded.record(last, replace(saturating(last), duration_s=9.0), 9.0)
+    assert bounded.trials() == 4
+
+
 def test_later_models_are_as_slow_as_this_one() -> None:
     first, second = subject(loads=(1, 2, 4, 8)), subject(loads=(1, 2))
     estimate = TimeLeft(
