@@ -26,7 +26,13 @@ _OF_PART = ("model", "instances", "max_batch_size", "dynamic_batching")
 _OF_MEASUREMENT = ("loads", "times_measured", "satisfies_constraints", "intervals")
 
 # Options and commands, where the argument or the tool of an agent has another name.
-_OTHER_NAMES = {"budget": "duration", "constraint": "constraints"}
+_OTHER_NAMES = {
+    "budget": "duration",
+    "constraint": "constraints",
+    # what an agent does instead, and options that only a person has
+    "measure": "start with load: {arrivals: poisson, rate: [...]} in the config",
+    **{flag: f"the user's --{flag}" for flag in ("allow-miss", "conditions", "confirm")},
+}
 _TOOLS = {"best": "what_if", "profile": "start"}
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 _COMMAND = re.compile(r"model-analyzer (best|profile|explain|compare|capacity|doctor)\b")

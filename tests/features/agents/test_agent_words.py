@@ -75,6 +75,11 @@ def test_a_search_that_takes_too_long_has_another(
     [
         ("a longer --budget continues", "a longer duration continues"),
         ("or use --search adaptive", "or use search adaptive"),
+        (
+            "--measure takes it",
+            "start with load: {arrivals: poisson, rate: [...]} in the config takes it",
+        ),
+        ("--conditions 2 ranks them", "the user's --conditions 2 ranks them"),
         ("`model-analyzer best --latency-budget MS`", "`what_if latency_budget MS`"),
         ("model-analyzer explain says why", "explain says why"),
         ("the model-analyzer of a-b --", "the model-analyzer of a-b --"),
