@@ -463,6 +463,22 @@ def test_a_request_that_fails_is_told_by_its_kind(
     assert hint in failure.hint
 
 
+def test_statistics_that_need_a_header_are_told(pretend, make) -> None:
+    error = "This protocol is restricted, expecting header 'key'"
+    text = f"Request concurrency: 1\n  Pass [3] cb::Error: {error}\n\n{error}\n"
+
+    failure = make(pretend.perf_analyzer({"status": 99, "text": text})).generate(
+        [work()], AliveServer()
+    )
+
+    assert isinstance(failure, Failure)
+    assert failure.message == (
+        "m_config_0: the server refused a call of perf_analyzer, which needs a header: This"
+        " protocol is restricted, expecting header 'key'"
+    )
+    assert "use client_protocol http" in failure.hint
+
+
 @pytest.mark.parametrize(
     ("step", "reason", "words"),
     [
@@ -516,6 +532,20 @@ def test_a_sequence_that_its_last_request_ends_too_early_is_no_failure(
 
     assert isinstance(reading, Reading)
     assert reading.models[0].values["perf_latency_p99"] == p99_us / 1000
+
+
+@pytest.mark.parametrize(("latency_us", "launches"), [(9_000, 2), (600_000, 1)])
+def test_unstable_windows_before_such_an_end_are_enlarged(
+    pretend, make, latency_us: int, launches: int
+) -> None:
+    passes = [f"Pass [{n}] throughput: 3 infer/sec. Avg latency: {latency_us} usec" for n in "12"]
+    text = "\n".join([*passes, "Failed to obtain stable measurement.", OVERTAKEN])
+    unstable = {"status": 2, "windows": [], "text": text}
+
+    reading = make(pretend.perf_analyzer(unstable, {})).generate([sequences()], AliveServer())
+
+    assert len(pretend.launches) == launches
+    assert isinstance(reading, Reading) == (launches == 2)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ _REFUSALS = (
         "is restricted, expecting header",
         "the server refused a call of perf_analyzer, which needs a header",
         "give the header that it names in perf_analyzer_flags: {http-header: 'NAME: VALUE'}; gRPC"
-        " and HTTP have different names",
+        " and HTTP have different names, and over gRPC perf_analyzer asks for statistics without"
+        " any: use client_protocol http",
     ),
     (
         "OpenAI response returns HTTP code",
@@ -137,7 +138,8 @@ class Ended:
 
     @property
     def verdict(self) -> OutputVerdict:
-        latency_ms = (self.table or {}).get("perf_latency_p99", math.inf)
+        of_windows_ms = max(self.report.latencies, default=math.inf) / 1000
+        latency_ms = (self.table or {}).get("perf_latency_p99", of_windows_ms)
         return judge(
             self.status,
             self.output,
@@ -272,7 +274,7 @@ def failure_of(name: str, ended: Ended) -> Failure:
         what, advice = _refusal(reason) or ("a request failed", hint(*lines) or _REQUEST_HINT)
     else:
         usual = _DATA_HINT if refuses_data(ended.output) else _OUTPUT_HINT
-        advice = hint(*lines) or usual
+        what, advice = _refusal(reason) or (what, hint(*lines) or usual)
     return Failure(
         reason=FailureReason.REQUEST_FAILED,
         message=f"{name}: {what}: {reason}",
@@ -282,7 +284,7 @@ def failure_of(name: str, ended: Ended) -> Failure:
 
 
 def _refusal(error: str) -> tuple[str, str] | None:
-    """What happened to a request that the server refused, and what to do; None for others."""
+    """What happened to a call that the server refused, and what to do; None for others."""
     return next(((what, advice) for words, what, advice in _REFUSALS if words in error), None)
 
 

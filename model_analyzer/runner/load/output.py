@@ -40,7 +40,9 @@ _NUMBER = r"(\d{1,15}(?:\.\d*)?(?:e[+-]?\d{1,2})?)"  # finite, also added up
 _PASS = re.compile(
     rf"Pass \[\d+\] throughput: {_NUMBER} infer/sec(?:\. \S+ latency: {_NUMBER} usec)?"
 )
-_IMPORTANT = re.compile(r"error|fail|unrecognized|invalid|unable|not found|No valid", re.IGNORECASE)
+_IMPORTANT = re.compile(
+    r"error|fail|unrecognized|invalid|unable|not found|No valid|is restricted", re.IGNORECASE
+)
 _HARMLESS = re.compile(r"^Pass \[|initialize NVML")
 _UNCOUNTED = "failed to find the requested model version"
 _UNSTABLE = "Failed to obtain stable measurement"
@@ -195,11 +197,13 @@ def judge(status: int, text: str, *, has_table: bool, is_quick: bool = False) ->
     themselves, which changes the table. Statuses 2 and 3 alone mean nothing: a wrapper may end with
     them for reasons of its own.
 
-    One error comes after the windows: at its end, perf_analyzer sends the last request of each
-    sequence, which may overtake the one before it. The server drops a sequence with the same words
-    if it waited too long, so that error is no failure only if the model `is_quick` to answer.
+    One error comes after the windows, also unstable ones: at its end, perf_analyzer sends the last
+    request of each sequence, which may overtake the one before it. The server drops a sequence with
+    the same words if it waited too long, so that error is no failure only if the model `is_quick`
+    to answer.
     """
-    if requests_failed(text) and not (has_table and is_quick and _only_overtaken(text)):
+    is_over = has_table or _UNSTABLE in text
+    if requests_failed(text) and not (is_over and is_quick and _only_overtaken(text)):
         return OutputVerdict.FAILED
     if status == 0 and has_table:
         return OutputVerdict.DONE
