@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.flags import PERF_ANALYZER_PATHS, Flag
-from model_analyzer.domain.metrics import METRICS, Source
+from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.model_config_rules import limits_rates
 from model_analyzer.domain.models import (
     ModelConfig,
@@ -381,8 +381,9 @@ def without_some(
             )
     unmeasured = [tag for tag in model.goal.tags if METRICS[tag].source in _OF_GPUS]
     if unmeasured:
+        objectives = {canonical(objective.tag) for objective in model.goal.objectives}
         yield Problem(
-            where=place("objectives"),
+            where=place("objectives" if unmeasured[0] in objectives else "constraints"),
             message=f"model {model.name}: nothing measures {' and '.join(unmeasured)}, because this"
             " machine has no GPU: the ranking leaves that out",
             hint="choose other objectives and constraints",
