@@ -12,8 +12,9 @@ mkdir -p "$OUTPUT"
 model-analyzer profile --config-file="$CONFIG" --progress=plain --output-formats=md,json \
     --checkpoint-directory="$CHECKPOINTS" --export-path="$OUTPUT" || status=$?
 
-# pages without their images, which a summary cannot show
-find "$OUTPUT/reports/summaries" -name result_summary.md -exec sed '/^!\[/d' {} + \
+# pages without their charts, which a summary cannot show
+find "$OUTPUT/reports/summaries" -name result_summary.md \
+    -exec awk '/^##? /{is_chart = $0 == "## Charts"} !is_chart && !/^!\[/' {} + \
     > "$report" 2> /dev/null || true
 
 if [ "$status" -eq 0 ] && [ -n "$BASELINE" ]; then
