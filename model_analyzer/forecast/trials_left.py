@@ -113,7 +113,7 @@ class TrialsLeft:
             return Remaining(left, left * self._load_share)
         searched = self._left_of_search(self._mode)
         refined = self._left_of_refinement(self._mode, searched)
-        lengths_s = self._left_of_finalists(self._mode, round(searched))
+        lengths_s = self._left_of_finalists(self._mode, round(searched), round(refined.trials))
         trials = searched + refined.trials + len(lengths_s)
         most = trials if self.most_trials is None else self.most_trials - self.outcomes
         share = max(min(most / trials, 1.0), 0.0) if trials else 1.0
@@ -184,17 +184,21 @@ class TrialsLeft:
         again = finalists(self._mode.subject.goal, self._records)
         return {trial.key: trial for trial in again}
 
-    def _left_of_finalists(self, mode: RefiningMode, searched: int) -> Sequence[float]:
-        """The lengths of the further rounds of the best: as usual until they begin, then those of
-        this round, and another one after the first.
+    def _left_of_finalists(
+        self, mode: RefiningMode, searched: int, refined: int
+    ) -> Sequence[float]:
+        """The lengths of the further rounds of the best: as usual until they are due, then those of
+        this round, if there is one, and another one after the first.
         """
         if not most_confirmed(mode.subject, mode.settings):
             return ()
         traffics = [model.settings.traffic for model in mode.subject.models]
         is_random = any(each is not None and each.arrivals in RANDOM for each in traffics)
-        if self._counts[TrialStage.FINALISTS]:
-            known = [trial.round_s or 0.0 for trial in self._next.values()]
-            if any(trial.repetition > 1 for trial in self._next.values()):
+        has_begun = self._counts[TrialStage.FINALISTS] > 0
+        if has_begun or (self._records and not searched + refined):
+            coming = (self._next if has_begun else self._next_round()).values()
+            known = [trial.round_s or 0.0 for trial in coming]
+            if any(trial.repetition > 1 for trial in coming):
                 return known
             again = [further_s(self._first_s + each, is_random=is_random) for each in known]
             return [*known, *again]

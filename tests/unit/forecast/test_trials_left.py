@@ -322,10 +322,10 @@ def test_once_they_are_measured_again_the_rounds_of_the_finalists_are_known() ->
 
     again = len([trial for trial in trials if trial.repetition])
     assert again == 3 * FINALISTS
-    first, second = left[-again:][: FINALISTS - 1], left[-2 * FINALISTS :]
+    first, others = left[-again:][: FINALISTS - 1], left[-2 * FINALISTS :]
+    assert left[-again - 1] == 2 * FINALISTS
     assert first == [6, 4, 2]  # this round, and as much once more
-    assert second == [4, 3, 2, 1] * 0 + second
-    assert left[-1] == 0
+    assert others == [3, 2, 1, 4, 3, 2, 1, 0]
 
 
 def test_no_more_rivals_are_expected_than_there_are_trials() -> None:
@@ -334,6 +334,17 @@ def test_no_more_rivals_are_expected_than_there_are_trials() -> None:
 
     assert expectation(alone, BRUTE).remaining().trials == 2 + 2 * 2
     assert expectation(listed, BRUTE).remaining().trials == 10  # it has no rounds
+
+
+def test_nothing_is_left_once_all_are_measured_and_the_best_is_clear() -> None:
+    target = subject(loads=(1, 2, 4, 8), parameters=counts(1), in_rounds=True)
+    trials = sequence(search(target, BRUTE), one_round)
+    expected = TrialsLeft(target, BRUTE)
+    for trial in trials:
+        expected.record(trial, one_round(trial))
+
+    assert not any(trial.repetition for trial in trials)
+    assert expected.remaining().trials == 0
 
 
 def test_more_and_longer_rounds_are_expected_under_random_arrivals() -> None:
