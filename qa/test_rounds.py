@@ -187,7 +187,7 @@ def test_nothing_is_lost_between_two_rounds(scene, kills: int) -> None:
     pairs = zip(records(scene), rounds(scene), strict=True)
     repeated = [measurement for record, measurement in pairs if record.trial.repetition]
     assert repeated
-    assert all(measurement.models[0].seconds > 1.5 for measurement in repeated)
+    assert all(measurement.models[0].seconds > 0.9 for measurement in repeated)
     assert re.search(r"\b\d times\b", output)
 
 
