@@ -89,8 +89,7 @@ _REFUSALS = (
         "is restricted, expecting header",
         "the server refused a call of perf_analyzer, which needs a header",
         "give the header that it names in perf_analyzer_flags: {http-header: 'NAME: VALUE'}; gRPC"
-        " and HTTP have different names, and over gRPC perf_analyzer asks for statistics without"
-        " any: use client_protocol http",
+        " and HTTP have different names",
     ),
     (
         "OpenAI response returns HTTP code",
