@@ -151,13 +151,13 @@ def without_cache(config: ModelConfig) -> ModelConfig:
     return {key: value for key, value in config.items() if key != "response_cache"}
 
 
-# Triton's default.
-_SEQUENCE_IDLE_S = 1.0
-
-
 def is_decoupled(config: ModelConfig) -> bool:
     """Whether the model answers a request with any number of responses."""
     return bool(config.get("model_transaction_policy", {}).get("decoupled", False))
+
+
+# Triton's default.
+_SEQUENCE_IDLE_S = 1.0
 
 
 def sequence_idle_s(config: ModelConfig) -> float:

@@ -79,7 +79,7 @@ class LanePart:
         """The expected number of trials, finished ones included: as many as there is time for."""
         remaining = self.expected.remaining()
         seconds = self.durations.of(remaining)
-        share = self.left_s(1.0) / seconds if seconds else 1.0
+        share = self.budget.left(seconds, self.spent_s) / seconds if seconds else 1.0
         return self.expected.outcomes + share * remaining.trials
 
 

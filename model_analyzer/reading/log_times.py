@@ -181,7 +181,7 @@ def time_column(row: Row, known: KnownLog | None) -> str:
 def _check_requests(row: Row) -> None:
     """Raises LogProblem if the row is no request."""
     names = {name.lower(): name for name in row}
-    for simplified in _RATES & names.keys():
+    for simplified in sorted(_RATES & names.keys()):
         if amount_of(row[names[simplified]]) is not None:
             raise LogProblem(
                 0,

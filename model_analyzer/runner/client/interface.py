@@ -68,7 +68,9 @@ def restricted(message: str) -> ServerCallError | None:
     return ServerCallError(f"{message.strip()} ({advice})", denied=True)
 
 
-_RESTRICTED = re.compile(r"is restricted, expecting header '([^']+)'")
+# Triton's words, also in what perf_analyzer prints.
+RESTRICTED = "is restricted, expecting header"
+_RESTRICTED = re.compile(rf"{RESTRICTED} '([^']+)'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.domain.words import counted
 from model_analyzer.reading.untrusted import open_text, read_ends, read_regular
+from model_analyzer.runner.client.interface import RESTRICTED
 from model_analyzer.runner.load.genai_perf import parse_genai_table
 from model_analyzer.runner.load.output import (
     OVERTAKEN,
@@ -86,7 +87,7 @@ _REFUSALS = (
         " give it more slots (instances, max_batch_size), or use a lower load",
     ),
     (
-        "is restricted, expecting header",
+        RESTRICTED,
         "the server refused a call of perf_analyzer, which needs a header",
         "give the header that it names in perf_analyzer_flags: {http-header: 'NAME: VALUE'}; gRPC"
         " and HTTP have different names",
