@@ -10,20 +10,15 @@ from collections.abc import Iterator
 from model_analyzer.search.adaptive.acquisition import utility
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
+from model_analyzer.search.adaptive.stopping import worth
 from model_analyzer.search.space import Coordinate
 
-# Rivals of the leader are the trials with at least this expected gain over it; at most so many.
-_RIVAL_GAIN = 0.005
-_MAX_RIVALS = 2
-# Rivals with this expected gain are repeated before the leader.
-_GREAT_GAIN = 0.1
-
-# Measurements of each finalist. The leader and the recommended trial are measured twice, unless a
-# repetition puts the answer at risk.
+# Measurements of each finalist. The recommended trial is measured twice, unless a repetition puts
+# the answer at risk.
 _MAX_ATTEMPTS = 3
 _MIN_ATTEMPTS = 2
 
-# The leader has to meet the constraints with at least this probability.
+# The recommended trial has to meet the constraints with at least this probability.
 SAFE = 0.8
 
 # A lower probability to violate a constraint after a repetition is no risk.
@@ -31,34 +26,37 @@ _RISK = 0.05
 
 
 def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
-    """The coordinates to measure again, most useful first: the leader, alternating with its rivals.
+    """The coordinates to measure again, most useful first: the recommended one, or the rival that
+    is expected to gain most over it, whichever was measured less.
 
-    None once the winner is clear, or if a repetition would not make it clearer.
+    None once no rival may gain enough for the time of a repetition, or if a repetition would not
+    make it clearer.
     """
-    assessment = knowledge.assessment()
-    leader = assessment.leader
-    attempts = knowledge.attempts(leader)
-    expected_gains = knowledge.expected_gains()
-    promising = [
-        coordinate for coordinate in expected_gains if expected_gains[coordinate] > _RIVAL_GAIN
-    ]
-    rivals = sorted(promising, key=lambda coordinate: -expected_gains[coordinate])[:_MAX_RIVALS]
-    for rival in rivals:
-        if expected_gains[rival] > _GREAT_GAIN and knowledge.attempts(rival) < _MAX_ATTEMPTS:
-            yield rival
     yield from knowledge.contenders
-    # the recommended trial is not always the leader
-    for finalist in (knowledge.recommended[0], leader):
-        if is_unconfirmed(knowledge, finalist):
-            yield finalist
-    for rival in rivals:
-        if knowledge.attempts(rival) < attempts:
-            yield rival
-    is_unsafe = knowledge.is_feasible and assessment.feasibility_of(leader) < SAFE
+    yield from _undecided(knowledge)
+    best = knowledge.recommended[0]
+    attempts = knowledge.attempts(best)
+    is_risky = _risks_the_answer(knowledge, best)
+    is_unsafe = knowledge.is_feasible and knowledge.assessment().feasibility_of(best) < SAFE
     most = MAX_ATTEMPTS if knowledge.in_rounds else _MAX_ATTEMPTS
-    if attempts < most and (rivals or is_unsafe) and not _risks_the_answer(knowledge, leader):
-        yield leader
+    if not is_risky and attempts < (most if is_unsafe else _MIN_ATTEMPTS):
+        yield best
     yield from _unsure(knowledge)
+
+
+def _undecided(knowledge: Knowledge, least_gain: float = 0.0) -> Iterator[Coordinate]:
+    """The recommended trial or the one that is expected to gain most over it, whichever was
+    measured less; none if it gains less than `least_gain`, or too little for the time of a
+    repetition.
+    """
+    gains = knowledge.rival_gains()
+    open_ = [c for c in gains if knowledge.attempts(c) < MAX_ATTEMPTS]
+    if not open_:
+        return
+    best, rival = knowledge.recommended[0], max(open_, key=gains.__getitem__)
+    if gains[rival] >= max(least_gain, worth(knowledge.expected_s(rival))):
+        is_first = knowledge.attempts(best) >= knowledge.attempts(rival)
+        yield rival if is_first or _risks_the_answer(knowledge, best) else best
 
 
 def is_unconfirmed(knowledge: Knowledge, finalist: Coordinate) -> bool:
@@ -67,7 +65,7 @@ def is_unconfirmed(knowledge: Knowledge, finalist: Coordinate) -> bool:
     return is_single and not _risks_the_answer(knowledge, finalist)
 
 
-def contenders(knowledge: Knowledge) -> Iterator[Coordinate]:
+def contenders(knowledge: Knowledge, least_gain: float) -> Iterator[Coordinate]:
     """The coordinates to measure again before anything new: what leads the recommended one, or is
     as good with a better chance, and a recommended one that only a first look speaks for.
     """
@@ -75,6 +73,7 @@ def contenders(knowledge: Knowledge) -> Iterator[Coordinate]:
     best = knowledge.recommended[0]
     if knowledge.is_first_look(best) and knowledge.is_answered:
         yield best
+    yield from _undecided(knowledge, least_gain)
 
 
 def _unsure(knowledge: Knowledge) -> Iterator[Coordinate]:

@@ -38,20 +38,20 @@ def recommendation(outcomes: Outcomes, assessment: Assessment) -> Sequence[Coord
     best = undefeated(comparison, outcomes.feasible, lambda c: is_credible(outcomes, assessment, c))
     order = sorted(best, key=lambda coordinate: -assessment.utility(coordinate))
 
-    def lead(a: Coordinate, b: Coordinate) -> float:
-        """The lead of `a` over `b`, from the predictions and from their own measurements.
-
-        The smaller one counts for trials of one variant: they differ in the load only, which is
-        cheap to change, and a lower load waits less for sure. Otherwise their mean counts.
+    def lead(first: Coordinate, other: Coordinate) -> float:
+        """The mean of what the predictions and their own measurements say. Of one variant, they
+        differ in the load only, which is cheap to change, and a lower load waits less for sure: so
+        both must say it, and the smaller one counts. If they contradict, neither leads.
         """
-        leads = assessment.lead(a, b), comparison.lead(a, b)
-        return min(leads, key=abs) if variant(a) == variant(b) else sum(leads) / 2
+        leads = assessment.lead(first, other), comparison.lead(first, other)
+        both = min(leads) if variant(first) == variant(other) else sum(leads) / 2
+        return max(both, 0.0)
 
     ties = tied(comparison, order, assessment.feasibility_of, lead)
     cheapest, *_ = cheapest_first(ties, outcomes.tried.__getitem__, comparison)
-    # a tie of the first under another load may also tie under an even lower load
-    same_variant = [c for c in best if c != cheapest and variant(c) == variant(cheapest)]
-    lower = tied(comparison, [cheapest, *same_variant], assessment.feasibility_of, lead)
+    # the best load of the cheapest variant may tie with lower ones
+    same_variant = [c for c in order if variant(c) == variant(cheapest)]
+    lower = tied(comparison, same_variant, assessment.feasibility_of, lead)
     all_ties = list(dict.fromkeys([*ties, *lower]))
     return cheapest_first(all_ties, outcomes.tried.__getitem__, comparison)
 

@@ -38,10 +38,9 @@ _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 # ones are worth a smaller gain, longer ones must bring more: by at most these factors.
 _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 
-# A search without limits of the user ends if half of its time brought a gain below the first value,
-# and the next trial is expected to gain less than the second.
-_STANDSTILL, _PROMISING = 0.01, 0.015
-_MIN_BEFORE_STANDSTILL = 20
+# A search without limits of the user ends if the latest part of its time brought a gain below this.
+_STANDSTILL, _LATEST = 0.01, 0.4
+_MIN_BEFORE_STANDSTILL = 14
 
 # What the worlds of the search say is too sure near a constraint, and too pessimistic without one.
 # So the stated chance has the log-odds a + b · x, where x are those of the worlds, within bounds
@@ -120,15 +119,8 @@ def is_sure(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
     return _outlook(knowledge, with_measured=True).chance < _MIN_CHANCE
 
 
-def has_stalled(
-    knowledge: Knowledge,
-    limits: AdaptiveSettings,
-    course: Mapping[int, Coordinate],
-    expected_gain: float,
-) -> bool:
-    """Whether the second half of its time brought nothing better, and the next trial, with this
-    `expected_gain`, does not promise it either. `course` is what the search would have recommended,
-    by the number of outcomes so far.
+def has_stalled(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
+    """Whether the latest part of its time brought nothing new that is better, as it is known now.
 
     Never near constraints, where the answer of a stretch of trials may be chance; nor where the
     user sets limits: those say how long to go on.
@@ -137,13 +129,18 @@ def has_stalled(
     records, is_free = knowledge.records, not knowledge.goal.has_constraints
     if is_limited or not (is_free and knowledge.in_rounds):
         return False
-    if len(records) < _MIN_BEFORE_STANDSTILL or expected_gain >= _PROMISING:
+    if len(records) < _MIN_BEFORE_STANDSTILL:
         return False
     ends_s = [*accumulate(record.outcome.duration_s for record in records)]
-    number = bisect_right(ends_s, ends_s[-1] / 2)
-    earlier = [coordinate for count, coordinate in course.items() if count <= number]
-    best = knowledge.recommended[0]
-    return bool(earlier) and knowledge.assessment().lead(best, earlier[-1]) < _STANDSTILL
+    number = bisect_right(ends_s, (1 - _LATEST) * ends_s[-1])
+    earlier = {record.trial.first.key for record in records[:number]}
+    assessment, tried = knowledge.assessment(), knowledge.tried
+    leads = [
+        assessment.lead(assessment.leader, coordinate)
+        for coordinate in knowledge.measured
+        if tried[coordinate].key in earlier
+    ]
+    return min(leads, default=math.inf) < _STANDSTILL
 
 
 def _may_end(knowledge: Knowledge) -> bool:
@@ -153,9 +150,12 @@ def _may_end(knowledge: Knowledge) -> bool:
 def least_gain(records: Sequence[TrialRecord]) -> float:
     """The expected gain that is worth going on, for measurements as long as these were so far."""
     seconds = [record.outcome.duration_s for record in records]
-    if not any(seconds):
-        return _MIN_GAIN
-    return _MIN_GAIN * min(max(fmean(seconds) / _USUAL_S, _CHEAP), _DEAR)
+    return worth(fmean(seconds)) if any(seconds) else _MIN_GAIN
+
+
+def worth(seconds: float) -> float:
+    """The least expected gain that is worth a measurement of so many seconds."""
+    return _MIN_GAIN * min(max(seconds / _USUAL_S, _CHEAP), _DEAR)
 
 
 def _stated(knowledge: Knowledge, *, with_measured: bool = False) -> Outlook:

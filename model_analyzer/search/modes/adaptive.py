@@ -177,9 +177,7 @@ class AdaptiveSearch:
         if enough is not None:
             return enough
         if not self._candidate(knowledge):
-            candidate = knowledge.best_candidate()
-            is_over = candidate is None or not self._has_stalled(knowledge, candidate)
-            return StopReason.NOTHING_WORTH if is_over else StopReason.STALLED
+            return StopReason.NOTHING_WORTH
         kept = self._remaining.kept(knowledge, is_great=False)
         has_trials = knowledge.asked < self._remaining.most(knowledge) - kept
         return StopReason.BUDGET if has_trials else StopReason.KEPT
@@ -188,9 +186,9 @@ class AdaptiveSearch:
         """The coordinate to measure next; None ends the search, or waits for what is under way.
 
         The order is: what has to be known at the end, if there is no room for more; repetitions of
-        contenders; a new candidate while unreserved trials remain; then lower loads, repetitions of
-        the best and what has to be known at the end; then new candidates again. A candidate whose
-        expected gain is great comes before repetitions.
+        contenders; a new candidate while unreserved trials remain; then repetitions of the best,
+        other loads of it and what has to be known at the end; then new candidates again. A
+        candidate whose expected gain is great comes before repetitions.
         """
         ending = self._ending(knowledge)
         candidate = self._candidate(knowledge)
@@ -205,7 +203,8 @@ class AdaptiveSearch:
                 possible = self._remaining.affordable(knowledge, reserved, ending)
                 return self._next_reserved(knowledge, [*possible, *ending])
         elif not is_great:
-            possible = self._remaining.affordable(knowledge, contenders(knowledge), ending)
+            again = contenders(knowledge, candidate.expected_gain)
+            possible = self._remaining.affordable(knowledge, again, ending)
             contender = next((c for c in possible if c not in knowledge.under_way), None)
             if contender is not None:
                 return contender
@@ -265,7 +264,9 @@ class AdaptiveSearch:
         """Why no new trial is due, though there may be candidates."""
         if self._limits.sure_at is None and is_settled(knowledge):
             return StopReason.NOTHING_WORTH
-        return StopReason.SURE if self._remaining.is_sure(knowledge) else None
+        if self._remaining.is_sure(knowledge):
+            return StopReason.SURE
+        return StopReason.STALLED if has_stalled(knowledge, self._limits) else None
 
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
@@ -277,10 +278,7 @@ class AdaptiveSearch:
             not knowledge.is_answered and candidate.expected_gain < _LEAST_WORTH
         ):
             return None
-        return None if self._has_stalled(knowledge, candidate) else candidate
-
-    def _has_stalled(self, knowledge: Knowledge, candidate: Candidate) -> bool:
-        return has_stalled(knowledge, self._limits, self._course, candidate.expected_gain)
+        return candidate
 
 
 class _Remaining:

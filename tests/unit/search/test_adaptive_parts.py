@@ -6,12 +6,16 @@ take, what is left.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.noise.ties import Comparison
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     Slack,
@@ -19,6 +23,7 @@ from model_analyzer.search.adaptive.acquisition import (
     outlook,
     utility,
 )
+from model_analyzer.search.adaptive.assessment import Assessment
 from model_analyzer.search.adaptive.candidates import (
     first_looks_s,
     loading_cost,
@@ -26,10 +31,16 @@ from model_analyzer.search.adaptive.candidates import (
     round_durations,
 )
 from model_analyzer.search.adaptive.failure_model import success_chances
+from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
+from model_analyzer.search.adaptive.recommendation import recommendation
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
 from model_analyzer.search.adaptive.sampling import Likelihood, update_particles
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
+from model_analyzer.search.space import Coordinate
+from tests.unit.builders import goal, measurement, trial
+
+LOW, HIGH = (0,), (1,)
 
 
 def points(*sizes: tuple[int, int], load: float = 16) -> Points:
@@ -266,6 +277,38 @@ def test_a_lead_within_a_tie_is_no_gain() -> None:
 
 
 # -- what is recommended -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("predicted", "measured", "expected"),
+    [
+        pytest.param(0.015, 0.02, HIGH, id="both prefer the higher load"),
+        pytest.param(0.015, -0.05, LOW, id="they contradict each other"),
+        pytest.param(0.005, 0.005, LOW, id="a tie"),
+    ],
+)
+def test_a_higher_load_is_recommended_only_if_measurements_do_not_contradict(
+    predicted: float, measured: float, expected: Coordinate
+) -> None:
+    rates = {HIGH: 1000 * (1 + measured), LOW: 1000.0}
+    runs = {
+        at: [measurement(rate, windows=[(1 + off) * rate for off in (-0.02, 0, 0.02)])]
+        for at, rate in rates.items()
+    }
+    outcomes = SimpleNamespace(
+        feasible=sorted(rates, key=lambda at: -rates[at]),
+        comparison=Comparison(goal(), runs),
+        tried={LOW: trial(concurrency=29), HIGH: trial(concurrency=45)},
+        lattice=SimpleNamespace(variant=lambda _: ()),
+    )
+    leads = {HIGH: predicted, LOW: 0.0}
+    assessment = SimpleNamespace(
+        utility=leads.__getitem__,
+        feasibility_of=lambda _: 1.0,
+        lead=lambda a, b: leads[a] - leads[b],
+    )
+    first, *_ = recommendation(cast(Outcomes, outcomes), cast(Assessment, assessment))
+    assert first == expected
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,14 @@ def knowledge(
     times: int = 1,
     in_rounds: bool = False,
     own_chance: float = 1.0,
+    gain: float = 0.0,
+    other_times: int = 1,
+    seconds: float = 1.0,
 ) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`. The measurements
-    alone give the leader its `own_chance` to meet the constraint.
+    alone give the leader its `own_chance` to meet the constraint. The other one is expected to
+    `gain` so much over it, and takes so many `seconds`.
     """
     predictions = np.random.default_rng(0).normal(margin, 0.02, 96)
     slack = Slack(
@@ -59,7 +63,7 @@ def knowledge(
         at: Measurement(models=(ModelMeasurement(values={"perf_latency_p99": value}),))
         for at, value in p99.items()
     }
-    asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
+    asked: dict[Coordinate, int] = {LEADER: times, OTHER: other_times}
     fake = SimpleNamespace(
         in_rounds=in_rounds,
         is_first_look=lambda at: in_rounds and asked[at] == 1,
@@ -73,7 +77,8 @@ def knowledge(
         attempts=asked.__getitem__,
         own_chance=lambda _: own_chance,
         assessment=lambda: assessment,
-        expected_gains=lambda: {OTHER: 0.0},
+        rival_gains=lambda: {OTHER: gain},
+        expected_s=lambda _: seconds,
     )
     return cast(Knowledge, fake)
 
@@ -131,5 +136,33 @@ def test_a_best_trial_of_a_first_look_is_measured_again_before_anything_new() ->
     first, second = (
         knowledge(margin=0.3, other=-0.8, times=times, in_rounds=True) for times in (1, 2)
     )
-    assert [*contenders(first)] == [LEADER]
-    assert [*contenders(second)] == []
+    assert [*contenders(first, 0.0)] == [LEADER]
+    assert [*contenders(second, 0.0)] == []
+
+
+@pytest.mark.parametrize(
+    ("times", "other_times", "expected"),
+    [(2, 1, OTHER), (2, 2, OTHER), (2, 3, LEADER), (2, MAX_ATTEMPTS, None)],
+)
+def test_of_the_best_and_its_rival_the_less_measured_is_measured_again(
+    times: int, other_times: int, expected: Coordinate | None
+) -> None:
+    both = knowledge(margin=0.3, other=-0.01, times=times, other_times=other_times, gain=0.02)
+    assert next(repetitions(both), None) == expected
+
+
+@pytest.mark.parametrize(
+    ("gain", "seconds", "expected"),
+    [(0.006, 1.0, OTHER), (0.004, 1.0, None), (0.006, 16.0, None), (0.011, 16.0, OTHER)],
+)
+def test_a_rival_is_measured_again_if_its_gain_is_worth_the_time(
+    gain: float, seconds: float, expected: Coordinate | None
+) -> None:
+    both = knowledge(margin=0.3, other=-0.01, times=2, gain=gain, seconds=seconds)
+    assert next(repetitions(both), None) == expected
+
+
+def test_a_rival_comes_before_a_new_trial_that_is_expected_to_gain_less() -> None:
+    both = knowledge(margin=0.3, other=-0.01, times=2, in_rounds=True, gain=0.02)
+    assert [*contenders(both, 0.019)] == [OTHER]
+    assert [*contenders(both, 0.021)] == []
