@@ -122,7 +122,7 @@ ADDRESSES = {
         "runner/executors/several_slots.py",
         "state/lock.py",
         "state/node.py",
-        "state/stores/upload.py",
+        "state/stores.py",
         "urls.py",
     },
     "multiprocessing": set(),
@@ -178,7 +178,6 @@ ADDRESSES = {
     "jinja2": {"reports/templating.py"},
     "msgspec": {
         "state/format/schema.py",
-        "state/format/refusals.py",
         "state/format/decoder.py",
     },
     "optuna": {"search/modes/optuna.py"},
@@ -238,7 +237,7 @@ CALLS = {
     },
     "time.monotonic": {
         "runner",
-        "state/stores/upload.py",
+        "state/stores.py",
         "features/cluster/host_lock.py",
         "features/agents/measuring_run.py",
         "features/cluster/ray_slots.py",

@@ -21,8 +21,7 @@ from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.mismatch import Run, differences
 from model_analyzer.state.overview import files_of
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.opening import open_store
-from model_analyzer.state.stores.upload import Uploads
+from model_analyzer.state.stores import Uploads, open_store
 
 log = logging.getLogger(__name__)
 

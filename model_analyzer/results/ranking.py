@@ -30,7 +30,7 @@ from model_analyzer.domain.profiles import (
 from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.slots import Lane, SharedHost
 from model_analyzer.domain.trials import Failure
-from model_analyzer.noise.laws.catalogue import with_doubts
+from model_analyzer.noise.laws import with_doubts
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import has_repetitions, pool, pooled_by_trial
 from model_analyzer.noise.ties import (

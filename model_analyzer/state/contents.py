@@ -41,7 +41,6 @@ from model_analyzer.state.format.codec import (
     Encoder,
     encode_server_only,
 )
-from model_analyzer.state.format.copies import COPY, inflated, restored
 from model_analyzer.state.format.decoder import (
     decode_asked,
     decode_conclusion,
@@ -55,13 +54,16 @@ from model_analyzer.state.format.decoder import (
 )
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.lines import (
+    COPY,
     MOST_BYTES,
     DamagedLine,
     Entry,
     checksum_of,
     decode,
     encode,
+    inflated,
     pieces,
+    restored,
     split,
     without_serial,
 )

@@ -25,7 +25,7 @@ from model_analyzer.state.checkpoint import (
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.overview import sort_value
-from model_analyzer.state.stores.checkpointer import Checkpointer, newest_first
+from model_analyzer.state.stores import Checkpointer, newest_first
 
 T = TypeVar("T")
 

@@ -24,9 +24,7 @@ from model_analyzer.state.format.layout import Layout, name_of
 from model_analyzer.state.merge import Merged, merge
 from model_analyzer.state.overview import FileVerdict, files_of, verify
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.checkpointer import copy
-from model_analyzer.state.stores.directory import DirectoryCheckpointer, download
-from model_analyzer.state.stores.opening import open_store
+from model_analyzer.state.stores import DirectoryCheckpointer, copy, download, open_store
 
 UPSTREAM = "upstream"
 _UPSTREAM_WRITER = "model_analyzer.features.upstream.writer"

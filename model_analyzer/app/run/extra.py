@@ -28,8 +28,7 @@ from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.results.conditions import differences
 from model_analyzer.results.ranking import Ranking
-from model_analyzer.search.plan import Plan, Subject
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import Plan, PlannedSearch, Subject
 from model_analyzer.state.profile_state import ProfileState
 
 # What to measure of a subject, given what is known so far.

@@ -30,8 +30,8 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
 from model_analyzer.forecast.time_left import time_left
+from model_analyzer.profiling.loop import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import TrialFinished
 from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants

@@ -32,8 +32,8 @@ from model_analyzer.features.capacity.facts.points import Lack, Point, requests_
 from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
 from model_analyzer.features.capacity.question import Question
 from model_analyzer.noise.noise_model import NoiseModel
-from model_analyzer.search.confirm import measured_again
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side
+from model_analyzer.search.refine import measured_again
 from model_analyzer.state.profile_state import ProfileState
 
 log = logging.getLogger(__name__)

@@ -90,8 +90,8 @@ from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
-from model_analyzer.search.instance_groups import groups_with
 from model_analyzer.search.plan import SearchedModel
+from model_analyzer.search.variants import groups_with
 
 # The doctor waits less for a model to load than a run does by default.
 _LOAD_S = 60

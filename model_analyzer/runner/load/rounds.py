@@ -27,7 +27,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.noise.first_look import in_flight, is_cold, is_short
 from model_analyzer.noise.lag import is_late
-from model_analyzer.noise.laws.case import DUE
+from model_analyzer.noise.laws import DUE
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import (
     Generator,

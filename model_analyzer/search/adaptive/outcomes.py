@@ -14,8 +14,8 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.ties import Comparison, chance_to_meet
 from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
-from model_analyzer.search.confirm import measured_again
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
+from model_analyzer.search.refine import measured_again
 from model_analyzer.search.space import Coordinate
 
 

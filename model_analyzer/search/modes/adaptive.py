@@ -35,8 +35,14 @@ from model_analyzer.search.adaptive.stopping import (
     outlook_of,
 )
 from model_analyzer.search.modes.mode import Mode
-from model_analyzer.search.plan import SEED, LearningPlan, PartialPlan, log_skipped, side_by_side
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import (
+    SEED,
+    LearningPlan,
+    PartialPlan,
+    PlannedSearch,
+    log_skipped,
+    side_by_side,
+)
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 

@@ -50,11 +50,10 @@ from model_analyzer.domain.trials import (
     Workload,
 )
 from model_analyzer.domain.value_rows import ValueRow
-from model_analyzer.noise.laws.catalogue import judged
+from model_analyzer.noise.laws import judged
 from model_analyzer.state.format import schema
 from model_analyzer.state.format.lines import Entry, decode_again
-from model_analyzer.state.format.refusals import Malformed
-from model_analyzer.state.format.schema import checked, model_config
+from model_analyzer.state.format.schema import Malformed, checked, model_config
 from model_analyzer.state.own_key import own_key
 
 K = TypeVar("K")

@@ -31,7 +31,7 @@ from model_analyzer.state.format.lines import encode
 from model_analyzer.state.merge import merge
 from model_analyzer.state.node import NodeJournal, Sharing, sign
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.directory import DirectoryCheckpointer, download
+from model_analyzer.state.stores import DirectoryCheckpointer, download
 from tests.sizes import small_and_full
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import (

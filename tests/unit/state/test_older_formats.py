@@ -24,11 +24,7 @@ from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
-from model_analyzer.state.format.codec import (
-    Encoder,
-    encode_asked,
-    encode_conclusion,
-)
+from model_analyzer.state.format.codec import Encoder, encode_asked, encode_conclusion
 from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry, decode, encode
 from model_analyzer.state.overview import verify

@@ -16,10 +16,9 @@ from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
-from model_analyzer.forecast.trials_left import TrialsLeft
+from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft, TrialsLeft
+from model_analyzer.profiling.loop import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
 from tests.unit.search.surfaces import (

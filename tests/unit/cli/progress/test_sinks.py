@@ -470,7 +470,7 @@ def test_above_the_live_view_is_what_it_does_not_show_itself(
         logging.getLogger("model_analyzer.runner.load.perf_analyzer").info("Window increased")
         logging.getLogger("model_analyzer.search.modes.brute").warning("Careful")
         logging.getLogger("model_analyzer.search.conclusions").info("The search ends")
-        logging.getLogger("model_analyzer.state.stores.upload").info("Uploaded it")
+        logging.getLogger("model_analyzer.state.stores").info("Uploaded it")
         return terminal.getvalue()
 
     monkeypatch.setenv("TERM", "xterm")

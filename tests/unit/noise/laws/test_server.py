@@ -12,8 +12,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
-from model_analyzer.noise.laws.case import RESPONSES, TOKENS
-from model_analyzer.noise.laws.catalogue import judged
+from model_analyzer.noise.laws import RESPONSES, TOKENS, judged
 from tests.unit.builders import measurement, trial, variant
 from tests.unit.noise.laws.cases import doubt_of, executed, with_evidence
 

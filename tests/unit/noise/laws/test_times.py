@@ -12,8 +12,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
-from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, SENT
-from model_analyzer.noise.laws.catalogue import judged
+from model_analyzer.noise.laws import ANSWERED, DUE, IMPOSSIBLE, SENT, judged
 from tests.unit.builders import measurement, one_round, trial, variant
 from tests.unit.noise.laws.cases import doubt_of, with_evidence
 
