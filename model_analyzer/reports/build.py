@@ -20,24 +20,38 @@ from model_analyzer.domain.models import ModelVariant, is_openai
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.alternatives import Alternatives, Deployment, alternatives_of
+from model_analyzer.reports.alternatives import (
+    Alternatives,
+    Deployment,
+    alternatives_of,
+    choices_text,
+)
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import OtherLimits, budget_of
-from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure, proven_texts
-from model_analyzer.reports.changes import configuration_changes
-from model_analyzer.reports.choices_text import choices_text
-from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
-from model_analyzer.reports.figures import Figure, Limit, figures_of, limits_of
+from model_analyzer.reports.figures import Figure, Limit, basis_text, figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
-from model_analyzer.reports.headline import headline, settings_text, values_text
+from model_analyzer.reports.headline import (
+    caution_text,
+    evidence_text,
+    headline,
+    is_unsure,
+    proven_texts,
+    settings_text,
+    values_text,
+)
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import measuring_commands, method_of
-from model_analyzer.reports.parameters import Importance, importance_rows, swept_table
+from model_analyzer.reports.parameters import (
+    Importance,
+    configuration_changes,
+    importance_rows,
+    swept_table,
+    swept_text,
+)
 from model_analyzer.reports.plots import Chart, detailed_charts, same_memory_text, summary_charts
 from model_analyzer.reports.remarks import UNFINISHED, changes_text, details_of, remarks_of, why_not
-from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.tables import (
     Table,
     composing_table,

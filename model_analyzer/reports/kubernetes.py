@@ -24,8 +24,8 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import values_text
 from model_analyzer.reports.method import minute_text
+from model_analyzer.reports.parameters import swept_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
-from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking

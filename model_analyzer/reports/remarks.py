@@ -23,12 +23,11 @@ from model_analyzer.domain.words import capitalized, counted, first_few
 from model_analyzer.noise.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.noise.ties import UNDECIDED, tie_text
-from model_analyzer.reports.changes import change_text
 from model_analyzer.reports.headline import default_text
-from model_analyzer.results.answer import Answer, Compliance, continuing
+from model_analyzer.reports.parameters import change_text
+from model_analyzer.results.answer import Answer, Compliance, Miss, continuing
 from model_analyzer.results.columns import fewest_requests
 from model_analyzer.results.conditions import differences_text
-from model_analyzer.results.near_misses import Miss
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 
 # The remarks name so many of the trials that noise does not let tell from the best.

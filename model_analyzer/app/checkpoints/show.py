@@ -25,7 +25,7 @@ from model_analyzer.domain.words import setting_text
 from model_analyzer.errors import without_checkpoints
 from model_analyzer.reports.flat_files import to_table
 from model_analyzer.reports.method import end_of_search, minute_text
-from model_analyzer.reports.swept import parameters_of
+from model_analyzer.reports.parameters import parameters_of
 from model_analyzer.reports.tables import Table, pairs_table
 from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, pooled_rows
 from model_analyzer.results.ranking import Ranking

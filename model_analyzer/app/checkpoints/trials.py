@@ -13,7 +13,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.reports.flat_files import to_table
 from model_analyzer.reports.formats import encode_rows
-from model_analyzer.reports.swept import parameters_of
+from model_analyzer.reports.parameters import parameters_of
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.flat_rows import (
     NUMBERS,

@@ -37,7 +37,7 @@ from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.numbers import chance_text, number_text, percent_text
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.domain.words import capitalized
-from model_analyzer.reports.evidence import gain_text
+from model_analyzer.reports.figures import gain_text
 
 _PHASES = {
     Phase.STARTING_SERVER: "starting the server",

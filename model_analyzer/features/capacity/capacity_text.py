@@ -21,7 +21,7 @@ from model_analyzer.features.capacity.facts.missing import Missing
 from model_analyzer.features.capacity.facts.points import Lack
 from model_analyzer.features.capacity.facts.replica import Carried, Keeps
 from model_analyzer.features.capacity.facts.sizing import Count, Demand, RateOutlook, Sizing
-from model_analyzer.reports.markup import escaped, markdown_table
+from model_analyzer.reports.markdown import escaped, markdown_table
 from model_analyzer.reports.remarks import failure_advice
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell

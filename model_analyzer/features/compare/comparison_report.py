@@ -25,7 +25,7 @@ from model_analyzer.features.compare.facts.comparison import (
 )
 from model_analyzer.features.compare.facts.gate import Ground, Judgement, Status
 from model_analyzer.noise.noise import FEWEST_CHANGES, Interval
-from model_analyzer.reports.markup import escaped, markdown_table
+from model_analyzer.reports.markdown import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
 from model_analyzer.results.ranking import Ranking

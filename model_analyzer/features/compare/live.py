@@ -32,7 +32,7 @@ from model_analyzer.features.compare.facts.gate import Rule, judge
 from model_analyzer.features.compare.facts.pairs import Pairs, conclusion
 from model_analyzer.features.compare.sides import LiveSide, Sides, Target, start
 from model_analyzer.features.proof.outputs import OutputCheck, OutputOptions
-from model_analyzer.reports.changes import configuration_changes
+from model_analyzer.reports.parameters import configuration_changes
 from model_analyzer.results.change import median_change
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.versions import is_before, short

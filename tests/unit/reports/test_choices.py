@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.reports.choices_text import change_text, choices, choices_text
+from model_analyzer.reports.alternatives import change_text, choices, choices_text
 from model_analyzer.results.ranking import Ranking, VariantResult
 from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
 

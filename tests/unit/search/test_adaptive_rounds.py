@@ -22,7 +22,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pool
-from model_analyzer.search.adaptive.precision import relative_errors
+from model_analyzer.search.adaptive.outcomes import relative_errors
 from model_analyzer.search.adaptive.stopping import least_gain, most_trials
 from tests.sizes import small_and_full
 from tests.unit import builders

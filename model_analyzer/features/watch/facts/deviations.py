@@ -29,8 +29,8 @@ from model_analyzer.features.watch.facts.server_counts import (
     spans_of,
 )
 from model_analyzer.noise.noise import Interval
+from model_analyzer.results.effects import BATCH, BATCHING, COUNT, KIND, varied_parameters
 from model_analyzer.results.knee import FAILED, NEARLY_ALL
-from model_analyzer.results.varied import BATCH, BATCHING, COUNT, KIND, varied_parameters
 
 # The whole time is cut into so many windows. The newest third is judged, but at least so many
 # windows and seconds.
