@@ -169,7 +169,7 @@ ADDRESSES = {
         "features/proof/soak.py",
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
-    "pynvml": {"runner/monitors/gpu.py", "features/doctor/gpu_checks.py"},
+    "pynvml": {"runner/gpus.py", "features/doctor/gpu_checks.py"},
     "vl_convert": {"reports/engines.py"},
     "orjson": {
         "domain/foreign_json.py",
@@ -208,7 +208,6 @@ ADDRESSES = {
         "runner/load/generators.py",
         "runner/load/intended.py",
         "runner/load/profile_export.py",
-        "runner/load/requests.py",
         "runner/load/schedule.py",
         "features/prediction/predicted.py",
         "features/proof/answers.py",

@@ -23,12 +23,18 @@ from model_analyzer.app.delivery.files import (
     originals_of,
     write_fleet,
 )
-from model_analyzer.app.selection.asked_goals import given_or_of_run, goals_of, other_goals, priced
-from model_analyzer.app.selection.conditions import ranked, run_of
-from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.app.selection import (
+    given_or_of_run,
+    goals_of,
+    measured_subjects,
+    other_goals,
+    priced,
+    ranked,
+    run_of,
+)
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
-from model_analyzer.domain.model_names import group_members, group_name
+from model_analyzer.domain.models import group_members, group_name
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ProfileSettings, ReportSettings
 from model_analyzer.domain.words import closest, first_few

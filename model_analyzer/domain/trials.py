@@ -14,13 +14,17 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.environment import Veil, container_settings, settings_of
 from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
 from model_analyzer.domain.hardware import Machine, kind_text
 from model_analyzer.domain.model_config_rules import rate_limits, refusal
-from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
-from model_analyzer.domain.secrets import formerly_masked, masked_values
+from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze, group_name
+from model_analyzer.domain.secrets import (
+    Veil,
+    container_settings,
+    formerly_masked,
+    masked_values,
+    settings_of,
+)
 from model_analyzer.domain.traffic import Traffic
 
 # perf_analyzer flags with addresses and places: they do not change what is measured. `input-data`

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from model_analyzer.domain.arrivals import RANDOM
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.model_names import group_members
+from model_analyzer.domain.models import group_members
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ProfileSettings, SearchSettings
 from model_analyzer.domain.slots import Lane

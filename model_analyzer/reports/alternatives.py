@@ -23,7 +23,7 @@ from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.budget import OtherLimits
-from model_analyzer.reports.figures import gain_text, value_texts
+from model_analyzer.reports.evidence import gain_text, value_texts
 from model_analyzer.reports.headline import compared_at, unit_text
 from model_analyzer.reports.latencies import Points, averages_of, distribution_of
 from model_analyzer.reports.parameters import configuration_changes

@@ -14,8 +14,7 @@ from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, are_met
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant, is_openai, thaw
+from model_analyzer.domain.models import ModelVariant, group_members, is_openai, thaw
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.secrets import masked_values

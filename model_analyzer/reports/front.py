@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chart of all measurements over latency, with the Pareto front; and the labels inside it: names
-of lines, and the loads and the knee of the best one.
+"""The chart of all measurements over latency, with the Pareto front; and the labels inside it:
+names of lines, and the loads and the knee of the best one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Renders reports as Markdown, for a pull request or a wiki. Inserted text is never read as markup.
+"""Renders reports as Markdown, for a pull request or a wiki, with inserted text never read as
+markup.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.build import Detail, Page, Summary, setup_rows
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.importance import Importance
 from model_analyzer.reports.map_grid import MapGrid
-from model_analyzer.reports.parameters import Importance
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
 

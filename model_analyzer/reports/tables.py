@@ -23,7 +23,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.figures import gain_text, times_text
+from model_analyzer.reports.evidence import gain_text, times_text
 from model_analyzer.reports.parameters import swept_values
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (

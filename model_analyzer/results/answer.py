@@ -26,14 +26,14 @@ from model_analyzer.noise.ties import Comparison, Undecided, chance_to_meet, und
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult
 from model_analyzer.results.selection import Gain, gain_over_default
 
+T = TypeVar("T")
+
 # A miss is near up to this fraction of the limit, or from this probability to meet the constraints.
 _JUST = 0.05
 # From this probability to meet the constraints, there is no miss.
 _SURE = 0.95
 # The smallest gain (of the goal's score) that is reported.
 _BETTER = 0.03
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,7 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
-from model_analyzer.domain.model_names import group_members, group_name
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, group_members, group_name
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import (
     FailedTrial,

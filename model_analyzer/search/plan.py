@@ -15,8 +15,7 @@ from typing import Any, TypeAlias, TypeVar
 from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, is_cached
+from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, group_name, is_cached
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.slots import Lane

@@ -25,13 +25,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any, TypeVar
 
-from model_analyzer.domain.environment import settings_of
 from model_analyzer.domain.flags import PERF_ANALYZER_SWITCHES, is_on
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import fingerprint
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.secrets import masked_values
+from model_analyzer.domain.secrets import masked_values, settings_of
 from model_analyzer.domain.trials import FLAGS_WITHOUT_MEANING, Failure, Trial
 from model_analyzer.noise.pooling import is_replaced
 from model_analyzer.state.format.codec import DEFINITIONS

@@ -24,7 +24,7 @@ from model_analyzer.app.delivery.files import (
     write_fleet,
 )
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.model_names import group_members
+from model_analyzer.domain.models import group_members
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExportSettings, ProfileSettings
 from model_analyzer.reports.build import Page, ReportOrigin, build_page

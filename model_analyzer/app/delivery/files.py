@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from model_analyzer import __version__
 from model_analyzer.domain.hardware import kind_folder
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelConfig, ModelVariant, is_openai
+from model_analyzer.domain.models import ModelConfig, ModelVariant, group_members, is_openai
 from model_analyzer.domain.parameters import PARAMETER, differing_parameters
 from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord

@@ -18,7 +18,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.run.beginning import begin
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.app.run.measuring import Session, make_ready
-from model_analyzer.app.selection.conditions import ranked
+from model_analyzer.app.selection import ranked
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings

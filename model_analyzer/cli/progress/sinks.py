@@ -25,8 +25,7 @@ from model_analyzer.app.progress.events import (
     TrialEnded,
     TrialStarted,
 )
-from model_analyzer.cli.progress.screen import Screen
-from model_analyzer.cli.progress.values import duration, expectation_text, values_text
+from model_analyzer.cli.progress.screen import Screen, duration, expectation_text, values_text
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import Measurement

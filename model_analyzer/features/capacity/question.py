@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from model_analyzer.app.selection.asked_goals import goals_of, priced
-from model_analyzer.app.selection.conditions import ranked, run_of
-from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.app.selection import chosen_subjects, goals_of, priced, ranked, run_of
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.sources import read_text

@@ -9,8 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.app.selection.asked_goals import goal_text, goals_of, require_limits
-from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.app.selection import (
+    goal_text,
+    goals_of,
+    measured_subjects,
+    require_limits,
+)
 from model_analyzer.config.goal_kinds import Tag
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride

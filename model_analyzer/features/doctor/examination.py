@@ -14,10 +14,9 @@ from pathlib import Path
 
 from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.models import fetched_for_user, read_models, repository_facts
 from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
-from model_analyzer.app.bench.programs import installs_load_generator, installs_server
+from model_analyzer.app.bench.programs import installs_load_generator, installs_server, launcher
 from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
 from model_analyzer.app.bench.workplace import check_variants_directory
 from model_analyzer.app.conceal import Conceal, concealing

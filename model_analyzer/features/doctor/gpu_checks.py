@@ -11,8 +11,7 @@ from pathlib import Path
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ConfigError
 from model_analyzer.features.doctor.findings import Finding, ok, problem, warning
-from model_analyzer.runner.gpus import VISIBLE_DEVICES, Gpu, select, visible
-from model_analyzer.runner.monitors.gpu import Nvml, nvml_answer
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, Gpu, Nvml, nvml_answer, select, visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def endure(
     """
     from model_analyzer.app.recommend import recommend
     from model_analyzer.config.given_options import result_settings
-    from model_analyzer.reports.headline import proven_texts
+    from model_analyzer.reports.remarks import proven_texts
 
     given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the outcomes of an adaptive search predict for all that it could measure, and how likely each
-trial fails.
+"""What the outcomes of an adaptive search predict for all that it could measure, and how likely
+each trial fails.
 
 A variant that needs more memory than one that did not load does not load either. Goodput is
 predicted by its definition, the part of the predicted throughput within the limits: it is 0

@@ -20,7 +20,7 @@ SLOT = """
 import os, sys
 from pathlib import Path
 from model_analyzer.features.cluster.slot_worker import ParentWatch
-from model_analyzer.runner.leftovers import shm_prefix
+from model_analyzer.runner.workspace import shm_prefix
 from model_analyzer.runner.process import Process
 if sys.argv[2] == "without pidfd":
     def refuse(pid): raise OSError("not implemented")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.noise.noise import Interval
-from model_analyzer.reports.figures import gain_text, value_texts
+from model_analyzer.reports.evidence import gain_text, value_texts
 from model_analyzer.results.selection import Gain
 
 

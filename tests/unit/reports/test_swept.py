@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.checkpoints.show import content_tables
-from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
+from model_analyzer.app.checkpoints.show import choose_trials, content_tables, parse_query
 from model_analyzer.domain.parameters import model_and_field
 from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.fleet import FleetModel, fleet_page

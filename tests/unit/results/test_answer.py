@@ -16,12 +16,13 @@ from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.reports.figures import figures_of
-from model_analyzer.reports.headline import evidence_text, headline
+from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import (
     IN_PROGRESS,
     UNFINISHED,
     certainty_text,
     changes_text,
+    evidence_text,
     remarks_of,
 )
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of

@@ -10,8 +10,15 @@ import pytest
 
 from model_analyzer.domain.hardware import Device
 from model_analyzer.errors import ConfigError
-from model_analyzer.runner.gpus import Gpu, choose_gpus, cuda_environment, select, visible
-from model_analyzer.runner.monitors.gpu import over_time, unknown_metrics
+from model_analyzer.runner.gpus import (
+    Gpu,
+    choose_gpus,
+    cuda_environment,
+    over_time,
+    select,
+    unknown_metrics,
+    visible,
+)
 from model_analyzer.runner.monitors.triton_metrics import parse_gpu_metrics
 
 

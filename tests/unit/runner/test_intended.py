@@ -18,8 +18,7 @@ from model_analyzer.runner.load.intended import (
     remarks_on_sending,
     values_of_sending,
 )
-from model_analyzer.runner.load.profile_export import Export
-from model_analyzer.runner.load.requests import Request, Requests
+from model_analyzer.runner.load.profile_export import Export, Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.load.schedule import due_times
 from tests.unit.builders import variant

@@ -12,8 +12,7 @@ from model_analyzer.domain.efficiency import ENERGY_PER_INFERENCE, Efficiency
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, group_members
 from model_analyzer.domain.prices import Prices, Resources
 from model_analyzer.domain.profiles import (
     FailedTrial,

@@ -17,9 +17,8 @@ from rich.console import Console
 from model_analyzer.app.progress.events import Silence, TrialStarted
 from model_analyzer.app.progress.tracker import shown_tags
 from model_analyzer.cli.console import TerminalView, is_ci
-from model_analyzer.cli.progress.screen import Screen, _named
+from model_analyzer.cli.progress.screen import Screen, _named, clock, duration, values_text
 from model_analyzer.cli.progress.sinks import JsonLines, Lines, LiveView
-from model_analyzer.cli.progress.values import clock, duration, values_text
 from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.domain.slots import Overdue
