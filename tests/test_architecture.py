@@ -150,7 +150,7 @@ ADDRESSES = {
     "fcntl": {
         "state/lock.py", "state/journal.py", "runner/install.py",
         "runner/output_directory.py", "runner/repository_copy.py", "runner/workspace.py",
-        "features/cluster/host_lock.py",
+        "features/cluster/slot_worker.py",
     },
     "yaml": {"config/sources.py", "reports/templating.py"},
     "http": {"runner/client/http.py"},
@@ -169,7 +169,7 @@ ADDRESSES = {
         "features/proof/soak.py",
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
-    "pynvml": {"runner/gpus.py", "features/doctor/gpu_checks.py"},
+    "pynvml": {"runner/gpus.py", "features/doctor/machine_checks.py"},
     "vl_convert": {"reports/engines.py"},
     "orjson": {
         "domain/foreign_json.py",
@@ -234,7 +234,7 @@ CALLS = {
     "time.monotonic": {
         "runner",
         "state/stores.py",
-        "features/cluster/host_lock.py",
+        "features/cluster/slot_worker.py",
         "features/agents/measuring_run.py",
         "features/cluster/ray_slots.py",
         "features/compare/live.py",

@@ -14,8 +14,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
-from model_analyzer.app.delivery.deploying import Deploying
+from model_analyzer.app.delivery.answer import Answers, Delivery, Deploying, answers_to, deliver
 from model_analyzer.app.delivery.files import (
     OVERVIEW,
     ReportWriter,

@@ -14,11 +14,10 @@ from typing import Any
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.joint_histogram import JointHistogram
-from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.metrics import METRICS, Source, canonical, is_best_high, metric_of
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.statistics import ServerStatistics
-from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.trials import Failure, Workload, workload_words
 from model_analyzer.domain.value_rows import ValueTable
 from model_analyzer.domain.words import counted
 

@@ -18,11 +18,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from model_analyzer.domain.arrivals import is_random, traffic_of
-from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Doubt, Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import METRICS, PERCENTILES
 from model_analyzer.domain.models import ModelConfig, ModelVariant, is_cached, is_decoupled
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import (
@@ -32,8 +30,9 @@ from model_analyzer.domain.trials import (
     ServerSetup,
     Trial,
     Workload,
+    workload_words,
 )
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.noise.parts import add_up
 
 # Names of a model's `evidence`: the share of its exported requests that ended before they were sent

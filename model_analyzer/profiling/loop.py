@@ -14,10 +14,10 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import instance_groups, kind_of_group
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.protocols import Executor, Search, State
 from model_analyzer.domain.slots import (
     NOTHING_NOW,

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.metrics import METRICS, Unit, canonical
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import under
+from model_analyzer.domain.words import number_text
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.budget import OtherLimits
 from model_analyzer.reports.evidence import gain_text, value_texts

@@ -12,12 +12,12 @@ from itertools import accumulate, chain
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant, group_members, is_openai
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.trials import under
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.alternatives import (
     Alternatives,

@@ -12,11 +12,10 @@ from operator import attrgetter
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import LoadKind, load_words
 from model_analyzer.noise.parts import add_up
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.parameters import is_swept, parameter_name

@@ -13,12 +13,11 @@ from functools import partial
 from types import MappingProxyType
 
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.prices import COSTS
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.trials import load_words
+from model_analyzer.domain.words import counted, limit_text, number_text
 from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import decimals_of, number_text
+from model_analyzer.domain.trials import load_words
+from model_analyzer.domain.words import decimals_of, number_text
 from model_analyzer.reports.parameters import is_swept, parameter_name, value_text
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import Cell

@@ -14,12 +14,11 @@ from typing import Any
 
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.hardware import MIG, with_place
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import MASK, is_masked
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.domain.trials import ServerSetup, under
+from model_analyzer.domain.words import number_text
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import values_text
 from model_analyzer.reports.method import minute_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from model_analyzer.domain.loads import trial_words
+from model_analyzer.domain.trials import trial_words
 from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.build import Detail, Page, Summary, setup_rows
 from model_analyzer.reports.explain_text import ExplainReport

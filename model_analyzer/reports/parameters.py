@@ -12,10 +12,10 @@ from itertools import zip_longest
 from typing import Any
 
 from model_analyzer.domain.differences import settings_differences
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.models import ModelVariant, instance_groups
 from model_analyzer.domain.parameters import PARAMETER, model_and_field, unpacked
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import load_words
 from model_analyzer.domain.words import shortened
 from model_analyzer.results.columns import Cell, own_instances_text
 from model_analyzer.results.effects import varied_parameters

@@ -12,18 +12,21 @@ from itertools import compress
 from operator import itemgetter, not_
 
 from model_analyzer.domain.arrivals import fewest_answers
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.loads import trial_words, under
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
-from model_analyzer.domain.numbers import a_chance, number_text, percent_text
 from model_analyzer.domain.prices import money
-from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
-from model_analyzer.domain.proofs import Verdict
-from model_analyzer.domain.trials import LoadKind, Workload
-from model_analyzer.domain.words import capitalized, counted, first_few
+from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, StopReason, Verdict
+from model_analyzer.domain.trials import LoadKind, Workload, trial_words, under
+from model_analyzer.domain.words import (
+    a_chance,
+    capitalized,
+    counted,
+    first_few,
+    number_text,
+    percent_text,
+)
 from model_analyzer.noise.lag import advice_on_lag, from_sending, sent_late
 from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.noise.ties import UNDECIDED, tie_text

@@ -16,11 +16,9 @@ from itertools import compress, islice
 from operator import not_
 from typing import Generic, TypeVar
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, are_met
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.proofs import Proof, Verdict
+from model_analyzer.domain.profiles import Conclusion, MeasuredTrial, Proof, StopReason, Verdict
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.ties import Comparison, Undecided, chance_to_meet, undecided
 from model_analyzer.results.ranking import NO_GAIN, Ranking, VariantResult

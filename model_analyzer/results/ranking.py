@@ -12,7 +12,6 @@ from operator import is_
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_met
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.measurements import Columns, Measurement
@@ -20,13 +19,14 @@ from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant, group_members, group_name
 from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import (
+    Conclusion,
     FailedTrial,
     MeasuredTrial,
     Profile,
+    Proof,
     TrialRecord,
     failed_trials,
 )
-from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.slots import Lane, SharedHost
 from model_analyzer.domain.trials import Failure
 from model_analyzer.noise.laws import with_doubts

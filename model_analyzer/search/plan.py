@@ -12,11 +12,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
-from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts, ModelVariant, empty, group_name, is_cached
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import Conclusion, Outlook, TrialRecord
 from model_analyzer.domain.settings import ComposingSettings, ModelSettings, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import (

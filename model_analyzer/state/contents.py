@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import UUID
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.proofs import Proof, ProofSubject
+from model_analyzer.domain.profiles import Conclusion, Profile, Proof, ProofSubject, TrialRecord
 from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading.untrusted import open_regular

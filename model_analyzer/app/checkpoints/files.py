@@ -23,10 +23,9 @@ from model_analyzer.reports.formats import encode_rows
 from model_analyzer.reports.tables import Table, pairs_table
 from model_analyzer.results.flat_rows import Rows
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
-from model_analyzer.state.find import find, pick, pick_top
+from model_analyzer.state.find import FileVerdict, files_of, find, pick, pick_top, verify
 from model_analyzer.state.format.layout import Layout, name_of
 from model_analyzer.state.merge import Merged, merge
-from model_analyzer.state.overview import FileVerdict, files_of, verify
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Share
 from model_analyzer.state.stores import DirectoryCheckpointer, copy, download, open_store

@@ -24,15 +24,14 @@ from model_analyzer.app.selection import (
     ranked,
     wishes_of_runs,
 )
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, GoalOverride
 from model_analyzer.domain.hardware import Machine, with_place
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.numbers import with_error
+from model_analyzer.domain.profiles import Conclusion
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Shift
-from model_analyzer.domain.words import counted, setting_text
+from model_analyzer.domain.words import counted, setting_text, with_error
 from model_analyzer.errors import without_checkpoints, wrong
 from model_analyzer.reports.build import Statement, state_answer
 from model_analyzer.reports.flat_files import to_table
@@ -57,9 +56,9 @@ from model_analyzer.results.flat_rows import (
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.results.selection import top_with_default
 from model_analyzer.state.checkpoint import Checkpoint, in_order
+from model_analyzer.state.find import Overview, overviews
 from model_analyzer.state.format.codec import MODE
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.overview import Overview, overviews
 
 TitledTable = tuple[str, Table]
 

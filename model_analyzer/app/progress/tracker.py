@@ -25,12 +25,11 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.profiles import MeasuredTrial, Outlook
 from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.time_left import TimeLeft, TrialStage, stage_of

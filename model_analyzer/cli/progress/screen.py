@@ -25,13 +25,11 @@ from model_analyzer.app.progress.events import (
     TrialStarted,
 )
 from model_analyzer.cli.progress.scatter import Dot, scatter
-from model_analyzer.domain.conclusions import Outlook
-from model_analyzer.domain.loads import load_text, load_words, trial_words, under
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
-from model_analyzer.domain.numbers import chance_text, number_text, percent_text
-from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.domain.words import capitalized
+from model_analyzer.domain.profiles import Outlook
+from model_analyzer.domain.trials import Failure, Trial, load_text, load_words, trial_words, under
+from model_analyzer.domain.words import capitalized, chance_text, number_text, percent_text
 from model_analyzer.reports.evidence import gain_text
 
 # Beginnings of tags, and how they are said in short.

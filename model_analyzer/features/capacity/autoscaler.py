@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
     answer_lines,

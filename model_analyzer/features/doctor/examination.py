@@ -37,8 +37,8 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
 from model_analyzer.features.doctor.findings import Finding, Level, ok, problem, warning
-from model_analyzer.features.doctor.gpu_checks import check_gpus
 from model_analyzer.features.doctor.machine_checks import (
+    check_gpus,
     check_group,
     check_readable,
     check_store,

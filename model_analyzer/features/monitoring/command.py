@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import number_text
 from model_analyzer.features.monitoring.facts.service import MeasuredService, services_of
 from model_analyzer.features.monitoring.queries import ModelQueries
 from model_analyzer.reports.build import ReportOrigin

@@ -22,7 +22,7 @@ from model_analyzer.cli.shared_options import (
     model_option,
 )
 from model_analyzer.domain.goals import GoalOverride
-from model_analyzer.domain.proofs import ProofKind, Verdict
+from model_analyzer.domain.profiles import ProofKind, Verdict
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:

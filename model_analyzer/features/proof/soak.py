@@ -28,12 +28,11 @@ from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.models import fingerprint
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
-from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.domain.profiles import Proof, ProofKind, Verdict, prove
+from model_analyzer.domain.trials import Failure, FailureReason, Trial, trial_words
 from model_analyzer.domain.windows import Window
+from model_analyzer.domain.words import number_text
 from model_analyzer.features.proof.asking import client_of
 from model_analyzer.features.proof.facts import endurance as facts
 from model_analyzer.features.proof.facts.endurance import Sample, span

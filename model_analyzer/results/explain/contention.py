@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.statistics import BatchStatistics, added
+from model_analyzer.domain.words import number_text
 from model_analyzer.results.explain.chance import change_between, fell, rose
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.over_time import slowdown

@@ -10,9 +10,8 @@ from typing import Any
 
 from model_analyzer.domain.arrivals import fewest_answers, waits_in_client
 from model_analyzer.domain.flags import NEEDS_CLIENT_SHM, needs_client_shm, shapes_of
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Workload
-from model_analyzer.domain.words import size_text
+from model_analyzer.domain.words import number_text, size_text
 from model_analyzer.noise.lag import SEND_LAG, sent_late
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
 from model_analyzer.results.explain.situation import (

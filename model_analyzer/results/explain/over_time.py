@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from statistics import fmean, median
 
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, FoundCause
 from model_analyzer.results.explain.situation import (

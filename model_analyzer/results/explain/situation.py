@@ -14,12 +14,10 @@ from functools import cached_property
 
 from model_analyzer.domain.arrivals import has_own_times
 from model_analyzer.domain.flags import sequences
-from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, Measurement, NoticeKind
 from model_analyzer.domain.models import ModelVariant, is_decoupled
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.trials import LoadKind, Workload
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.trials import LoadKind, Workload, under_load
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.noise.pooling import pool
 from model_analyzer.results.time_parts import TimeParts, time_parts
 

@@ -26,8 +26,8 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, request_limits
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
+from model_analyzer.domain.words import number_text
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     evaluate,

@@ -13,12 +13,22 @@ from dataclasses import replace
 from itertools import accumulate
 from statistics import fmean
 
-from model_analyzer.domain.conclusions import Conclusion, Outlook, StopReason
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.numbers import chance_text, expected_gain_text, percent_text
-from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
+from model_analyzer.domain.profiles import (
+    Conclusion,
+    MeasuredTrial,
+    Outlook,
+    StopReason,
+    TrialRecord,
+)
 from model_analyzer.domain.settings import AdaptiveSettings
-from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.domain.words import (
+    capitalized,
+    chance_text,
+    counted,
+    expected_gain_text,
+    percent_text,
+)
 from model_analyzer.noise.ties import UNDECIDED, Undecided, tie_text, tied, undecided
 from model_analyzer.search.adaptive.acquisition import outlook, utility
 from model_analyzer.search.adaptive.knowledge import Knowledge

@@ -17,8 +17,8 @@ from functools import cached_property
 from itertools import chain, count, islice
 
 from model_analyzer.domain.arrivals import is_random
-from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Outlook, StopReason
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.knowledge import Candidate, Knowledge
 from model_analyzer.search.adaptive.lattice import LOAD_PARAMETERS

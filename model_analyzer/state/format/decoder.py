@@ -19,7 +19,6 @@ from msgspec import UNSET, DecodeError, UnsetType
 from msgspec.json import Decoder as JsonDecoder
 from msgspec.structs import asdict
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
@@ -33,8 +32,14 @@ from model_analyzer.domain.measurements import (
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze, group_name
-from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict
+from model_analyzer.domain.profiles import (
+    Conclusion,
+    Proof,
+    ProofKind,
+    StopReason,
+    TrialRecord,
+    Verdict,
+)
 from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.slots import Asked, Lane, SharedHost, Shift
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts

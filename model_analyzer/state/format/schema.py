@@ -25,9 +25,9 @@ from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import ModelConfig, freeze
-from model_analyzer.domain.numbers import MOST_INTEGER, MOST_NUMBER
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.words import MOST_INTEGER, MOST_NUMBER
 from model_analyzer.state.format.codec import BASES, KINDS, MODE, REFUSED_VARIANTS
 
 # What msgspec raises for an invalid value: the second for a text with surrogates in a wrong place.

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import ClusterError
-from model_analyzer.features.cluster.host_lock import HostLock
+from model_analyzer.features.cluster.slot_worker import HostLock
 
 HOLDER = """
 import sys
 from pathlib import Path
 from model_analyzer.errors import ClusterError
-from model_analyzer.features.cluster.host_lock import HostLock
+from model_analyzer.features.cluster.slot_worker import HostLock
 run, directory, wait_s = sys.argv[1:]
 try:
     with HostLock(run, directories=[Path(directory)], wait_s=float(wait_s)):

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Conclusion, Outlook
 from model_analyzer.domain.protocols import Runner, Search, State
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.slots import Lane, Slot

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.loads import under
+from model_analyzer.domain.trials import under
 from model_analyzer.reports.alternatives import Alternatives, Deployment
 from model_analyzer.reports.build import Summary
 from model_analyzer.reports.evidence import gain_text

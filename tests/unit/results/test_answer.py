@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.profiles import Profile, StopReason
 from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.reports.figures import figures_of

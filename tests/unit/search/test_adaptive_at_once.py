@@ -11,8 +11,8 @@ from statistics import fmean
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import StopReason
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial

@@ -15,10 +15,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.profiles import Conclusion, Profile, StopReason, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pool

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import under_load
 from model_analyzer.results.answer import Answer
 
 # The parts of a request's time in the server.

@@ -12,8 +12,8 @@ from itertools import islice
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft, TrialsLeft

@@ -19,7 +19,7 @@ from model_analyzer.app.progress.tracker import shown_tags
 from model_analyzer.cli.console import TerminalView, is_ci
 from model_analyzer.cli.progress.screen import Screen, _named, clock, duration, values_text
 from model_analyzer.cli.progress.sinks import JsonLines, Lines, LiveView
-from model_analyzer.domain.conclusions import Outlook
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.domain.slots import Overdue
 from tests.unit.builders import at_most, goal, objectives, trial, variant
