@@ -245,7 +245,3 @@ def by_what(goal: Goal) -> str:
     if len(goal.models) > 1:
         return f"by the {over_models(goal)}"
     return f"by {METRICS[goal.wishes[0]].name}" if len(goal.wishes) == 1 else "by the objectives"
-
-
-# The most serious ones are named; the remarks have all.
-# Below this chance that something meets the constraints, continuing is no advice.

@@ -291,6 +291,3 @@ def finite_number(cell: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-# perf_analyzer flags that genai-perf sets itself.
