@@ -19,13 +19,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from model_analyzer.domain.efficiency import Efficiency
+from model_analyzer.domain.costs import Efficiency, Prices
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import request_limits, within_limits
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, empty, freeze
-from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.slots import Lane, SharedHost
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.domain.words import percent_text

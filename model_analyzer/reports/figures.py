@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from model_analyzer.domain.efficiency import (
+from model_analyzer.domain.costs import (
     EFFICIENCY,
     ENERGY_PER_INFERENCE,
     IDLE_ENERGY_PER_INFERENCE,

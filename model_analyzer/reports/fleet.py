@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
+from model_analyzer.domain.costs import COSTS
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.trials import load_words
 from model_analyzer.domain.words import counted, limit_text, number_text
 from model_analyzer.reports.axes import Axes

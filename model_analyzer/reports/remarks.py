@@ -12,11 +12,11 @@ from itertools import compress
 from operator import itemgetter, not_
 
 from model_analyzer.domain.arrivals import fewest_answers
+from model_analyzer.domain.costs import money
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, few_requests
 from model_analyzer.domain.metrics import METRICS, Source, metric_of
-from model_analyzer.domain.prices import money
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, StopReason, Verdict
 from model_analyzer.domain.trials import LoadKind, Workload, trial_words, under
 from model_analyzer.domain.words import (

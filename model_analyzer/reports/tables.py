@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TextIO, TypeVar
 
-from model_analyzer.domain.efficiency import EFFICIENCY
+from model_analyzer.domain.costs import COSTS, EFFICIENCY
 from model_analyzer.domain.goals import Goal, are_met
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS, Source, canonical
-from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload, load_words
 from model_analyzer.domain.words import decimals_of, number_text, percent_text

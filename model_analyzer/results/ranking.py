@@ -12,12 +12,12 @@ from operator import is_
 from types import MappingProxyType
 from typing import Any
 
+from model_analyzer.domain.costs import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_met
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
 from model_analyzer.domain.models import ModelVariant, group_members, group_name
-from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.profiles import (
     Conclusion,
     FailedTrial,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from model_analyzer.domain.efficiency import METERED_POWER
+from model_analyzer.domain.costs import METERED_POWER
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import CounterReading, Observation, Values
 from model_analyzer.domain.metrics import METRICS, Reduction, Source

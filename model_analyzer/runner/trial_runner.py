@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
-from model_analyzer.domain.efficiency import (
+from model_analyzer.domain.costs import (
     ENERGY_PER_INFERENCE,
     energy_per_inference,
     with_metered_power,

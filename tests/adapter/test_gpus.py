@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.efficiency import with_metered_power
+from model_analyzer.domain.costs import with_metered_power
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
 from model_analyzer.runner.gpus import Gpu, GpuMonitor, Nvml, ObservedGpus, Sample

@@ -24,7 +24,7 @@ from model_analyzer.app.resume import log_changed_secrets, open_state, settle_di
 from model_analyzer.app.run.beginning import Beginning
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.config.resolve import search_settings
-from model_analyzer.domain.efficiency import with_metered_power
+from model_analyzer.domain.costs import with_metered_power
 from model_analyzer.domain.models import VariantNames, group_members, group_name
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings

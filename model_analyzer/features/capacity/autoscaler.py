@@ -25,7 +25,7 @@ from model_analyzer.features.capacity.facts.autoscaling import (
     Autoscaler,
 )
 from model_analyzer.features.capacity.facts.sizing import Sizing
-from model_analyzer.features.monitoring.queries import SUCCESSES, label_of
+from model_analyzer.features.monitoring.facts.service import SUCCESSES, label_of
 from model_analyzer.reports.kubernetes import object_name
 from model_analyzer.reports.templating import Commented, yaml_documents
 

@@ -12,11 +12,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from model_analyzer.domain.costs import HourlyCost, cheapest, cost_per_million, in_cents, money
 from model_analyzer.domain.foreign_json import parse_json
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import canonical, metric_of
-from model_analyzer.domain.prices import HourlyCost, cheapest, cost_per_million, in_cents, money
 from model_analyzer.domain.words import counted, limit_text, number_text
 from model_analyzer.features.capacity.facts.autoscaling import Autoscaler
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity, ReplicaCapacity

@@ -17,9 +17,9 @@ from model_analyzer.app.selection import chosen_subjects, goals_of, priced, rank
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.sources import read_text
+from model_analyzer.domain.costs import Fleet, fleet_for
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
-from model_analyzer.domain.prices import Fleet, fleet_for
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import MOST_DEMAND, counted

@@ -28,6 +28,7 @@ from model_analyzer.domain.measurements import (
     ModelMeasurement,
     Notice,
     ResourceUse,
+    ValueRow,
     Values,
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
@@ -53,7 +54,6 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.domain.value_rows import ValueRow
 from model_analyzer.noise.laws import judged
 from model_analyzer.state.format import schema
 from model_analyzer.state.format.lines import Entry, decode_again

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import jsonschema
 
-from model_analyzer.domain.prices import Prices, Resources
+from model_analyzer.domain.costs import Prices, Resources
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from model_analyzer.domain.prices import NodeType, Prices, Resources, fleet_for
+from model_analyzer.domain.costs import NodeType, Prices, Resources, fleet_for
 from model_analyzer.errors import ConfigError
 from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
 from model_analyzer.features.capacity.facts.day import (
