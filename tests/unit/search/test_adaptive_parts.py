@@ -23,14 +23,13 @@ from model_analyzer.search.adaptive.acquisition import (
     outlook,
     utility,
 )
-from model_analyzer.search.adaptive.assessment import Assessment
+from model_analyzer.search.adaptive.assessment import Assessment, success_chances
 from model_analyzer.search.adaptive.candidates import (
     first_looks_s,
     loading_cost,
     relative_durations,
     round_durations,
 )
-from model_analyzer.search.adaptive.failure_model import success_chances
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.recommendation import recommendation
