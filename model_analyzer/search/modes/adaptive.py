@@ -195,9 +195,9 @@ class AdaptiveSearch:
         """The coordinate to measure next; None ends the search, or waits for what is under way.
 
         The order is: what has to be known at the end, if there is no room for more; repetitions of
-        contenders; a new candidate while unreserved trials remain; then repetitions of the best,
-        other loads of it and what has to be known at the end; then new candidates again. A
-        candidate whose expected gain is great comes before repetitions.
+        contenders; a new candidate while unreserved trials remain; then lower loads, repetitions of
+        the best and what has to be known at the end; then new candidates again. A candidate whose
+        expected gain is great comes before repetitions.
         """
         ending = self._ending(knowledge)
         candidate = self._candidate(knowledge)
