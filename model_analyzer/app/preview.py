@@ -13,6 +13,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, fetched_for_user
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
+from model_analyzer.app.bench.workplace import unusable_output
 from model_analyzer.app.resume import starting_point
 from model_analyzer.domain.model_names import group_name
 from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
@@ -58,14 +59,15 @@ def preview(job: Job) -> Preview:
         remarks: Sequence[str] = ()
         plans: Sequence[Plan] = ()
         resumed: Resumed | None = None
-        if not checked.problems:
+        problems = checked.problems or [*unusable_output(settings, job.places)]
+        if not problems:
             subjects, remarks = _searched(job, checked.models)
             plans = tuple(_plans(settings, checked, subjects))
             resumed = _resumed(settings.checkpoint)
     return Preview(
         plans=plans,
         warnings=[*map(str, checked.warnings), *checked.remarks, *remarks],
-        problems=checked.problems,
+        problems=problems,
         idle_s=settings.monitors.idle_s if has_gpus and settings.observes_idle else 0,
         resumed=resumed,
     )

@@ -361,7 +361,7 @@ def _model(
         mode=own.get("run_config_search_mode"),
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
-        genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
+        genai_perf_flags=_genai_perf_flags(own, values),
         in_rounds=_in_rounds(own, values, flags),
         keeps_cache=_keeps_cache(own, values),
         server_flags=_own_or_global("triton_server_flags", own, values),
@@ -378,8 +378,15 @@ def _in_rounds(own: Mapping[str, Any], values: Mapping[str, Any], flags: Mapping
         own.get("measurement", values["measurement"]) is MeasurementMode.AUTO
         and values["triton_launch_mode"] is not LaunchMode.C_API
         and PERF_ANALYZER_CARE.isdisjoint(flags)
-        and not _own_or_global("genai_perf_flags", own, values)
+        and not _genai_perf_flags(own, values)
     )
+
+
+def _genai_perf_flags(own: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The flags of genai-perf, which measures only language models."""
+    if values["model_type"] is not ModelType.LLM:
+        return MappingProxyType({})
+    return _own_or_global("genai_perf_flags", own, values)
 
 
 def _keeps_cache(own: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
@@ -473,7 +480,7 @@ def _open_load(
         raise where.problem(
             "load does not go with triton_launch_mode: c_api", "use another launch mode"
         )
-    if _own_or_global("genai_perf_flags", own.values, values):
+    if _genai_perf_flags(own.values, values):
         raise where.problem("load does not go with genai_perf_flags", "remove one of them")
     return load
 

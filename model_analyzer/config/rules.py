@@ -841,8 +841,9 @@ def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     key = "genai_perf_flags"
-    if given.values.get(key) and values["model_type"] is not ModelType.LLM:
-        yield f"{given.where[key]}: {key} has no effect without model_type: LLM"
+    for place in _places(given, values) if values["model_type"] is not ModelType.LLM else ():
+        if place.values.get(key):
+            yield f"{place.where[key]}: {key} has no effect without model_type: LLM"
 
 
 def _repeated_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

@@ -92,7 +92,15 @@ def _missing(config: ModelConfig) -> Sequence[str]:
         "input": config.get("input"),
         "output": config.get("output"),
     }
-    return [name for name, value in parts.items() if not value]
+    missing = [name for name, value in parts.items() if not value]
+    for side in ("input", "output"):
+        for tensor in config.get(side, ()):
+            missing += [
+                f"{field} of {tensor['name']}"
+                for field in ("data_type", "dims")
+                if not tensor.get(field)
+            ]
+    return missing
 
 
 def to_text(config: ModelConfig) -> str:

@@ -210,6 +210,30 @@ def test_a_path_that_cannot_be_a_directory_is_a_problem(file: Path, option: str,
     assert not validate(str(file), {}, with_models=False).problems
 
 
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("models", "contains the model repository"),
+        ("models/m", "is not empty, and no run created it"),
+        ("mine", "is not empty, and no run created it"),
+    ],
+)
+def test_a_directory_that_variants_may_not_replace_is_a_problem(
+    file: Path, output: str, expected: str
+) -> None:
+    (file.parent / "mine").mkdir()
+    (file.parent / "mine" / "notes.txt").touch()
+    text = f"profile_models: [m]\noutput_model_repository_path: {file.parent / output}"
+    foreseen_problems = foreseen(file.parent / "models", "m", text=text).problems
+    file.write_text(f"{text}\nmodel_repository: {file.parent}/models\n")
+
+    (problem,) = validate(str(file), {"PATH": ""}, with_models=True).problems
+
+    assert problem.where == f"{file}:2:31"
+    assert expected in problem.message
+    assert [each.message for each in foreseen_problems] == [problem.message]
+
+
 def test_a_missing_directory_is_no_problem(file: Path) -> None:
     file.write_text("checkpoint_directory: new/below\n")
 

@@ -425,6 +425,7 @@ def test_flags_that_define_the_load_list_it(
         ("perf_analyzer_flags: {request-count: 100}", False),
         ("model_type: LLM", True),
         ("model_type: LLM\ngenai_perf_flags: {tokenizer: t}", False),
+        ("genai_perf_flags: {tokenizer: t}", True),
         ("triton_launch_mode: c_api", False),
         ("triton_launch_mode: remote", True),
     ],

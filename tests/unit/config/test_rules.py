@@ -660,6 +660,9 @@ def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
     (remark,) = resolved(text).remarks
     assert "genai_perf_flags has no effect without model_type: LLM" in remark
     assert resolved(f"{text}\nmodel_type: LLM").remarks == ()
+    of_model = f"profile_models: {{m: {{{text}}}}}"
+    (remark,) = resolved(of_model).remarks
+    assert remark.startswith("f.yaml:1:40: genai_perf_flags has no effect without")
 
 
 @pytest.mark.parametrize(
@@ -819,7 +822,7 @@ def test_goodput_needs_a_latency_constraint(text: str, place: str) -> None:
         "measurement: perf_analyzer",
         "triton_launch_mode: c_api",
         "perf_analyzer_flags: {measurement-interval: 1000}",
-        "genai_perf_flags: {backend: vllm}",
+        "model_type: LLM\ngenai_perf_flags: {backend: vllm}",
     ],
 )
 def test_goodput_needs_the_times_of_requests(text: str) -> None:
