@@ -70,6 +70,7 @@ from model_analyzer.domain.settings import (
     SearchSettings,
     ServerSettings,
 )
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
 
@@ -346,7 +347,7 @@ def _model(
         traffic = replace(load.traffic, generators=values["generators"])
     else:
         kind, loads = _loads_of_flags(flags, where) or (kind, loads)
-    remarks += _unused_loads(entry, given, kind, has_traffic=traffic is not None)
+    remarks += _unused_loads(entry, given, kind, traffic)
     if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
 
@@ -502,18 +503,18 @@ _OTHER_LOADS = {
 
 
 def _unused_loads(
-    entry: ModelEntry, given: Given, kind: LoadKind, *, has_traffic: bool
+    entry: ModelEntry, given: Given, kind: LoadKind, traffic: Traffic | None
 ) -> Iterator[str]:
     """Remarks about options for other loads than the measured one: of another kind than `kind`, or
     a `load` of all models that the model's own loads override.
     """
-    keys = _OTHER_LOADS[kind] if has_traffic else (*_OTHER_LOADS[kind], "load")
+    keys = (*_OTHER_LOADS[kind], "load") if traffic is None else _OTHER_LOADS[kind]
     for place in (entry.given.values.get("parameters") or Given(), given):
         for key in keys:
             if place.values.get(key):
                 yield (
                     f"{place.where[key]}: {key} has no effect for model {entry.name!r}: its load is"
-                    f" {kind.value}"
+                    f" {traffic or kind.value}"
                 )
 
 

@@ -21,6 +21,7 @@ from model_analyzer.domain.flags import (
     Flag,
     is_on,
     shares_memory,
+    unused_keys,
     whole,
 )
 from model_analyzer.domain.goals import Constraint, Goal
@@ -781,8 +782,8 @@ def _tls_on_both_sides(
     if _is_remote(values) or values["client_protocol"] is not Protocol.GRPC:
         return
     for model in models:
-        server = str(model.server_flags.get("grpc-use-ssl", "")).lower() in ("true", "1")
-        client = str(model.perf_analyzer_flags.get("ssl-grpc-use-ssl", "")).lower() in ("true", "1")
+        server = is_on(model.server_flags.get("grpc-use-ssl"))
+        client = is_on(model.perf_analyzer_flags.get("ssl-grpc-use-ssl"))
         if server != client:
             has, lacks = ("the server", "the client") if server else ("the client", "the server")
             yield Problem(
@@ -801,6 +802,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _repeated_models,
         _ignored_of_models,
         _odd_flags,
+        _unused_keys,
         _unused_sizes,
         _limited_twice,
         _memory_of_remote,
@@ -863,6 +865,14 @@ def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]
             yield (
                 f"{place.where[key]}: tritonserver flag {flag!r} is ignored: model-analyzer sets it"
             )
+
+
+def _unused_keys(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Certificates and keys of an access without TLS."""
+    for key in ("perf_analyzer_flags", "triton_server_flags"):
+        for place in _places(given, values):
+            for name, switch in unused_keys(place.values.get(key, {})).items():
+                yield f"{place.where[key]}: {name} has no effect without {switch}: true"
 
 
 def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

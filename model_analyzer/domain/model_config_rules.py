@@ -160,8 +160,13 @@ def response_cache(config: ModelConfig) -> Iterator[Refusal]:
 
 
 def devices(config: ModelConfig) -> Iterator[Refusal]:
-    """Groups on CPUs, or wherever the backend decides, name no GPUs; profiles are for TensorRT."""
-    for group in config.get("instance_group", ()):
+    """Groups on CPUs, or wherever the backend decides, name no GPUs; profiles are for TensorRT. A
+    server without an instance that answers ends at the first request.
+    """
+    groups = config.get("instance_group", ())
+    if groups and all(group.get("passive") for group in groups):
+        yield Refusal("every instance_group is passive, so no instance answers")
+    for group in groups:
         kind = kind_of_group(group)
         if kind in ("CPU", "MODEL") and group.get("gpus"):
             yield Refusal(f"an instance_group of KIND_{kind} names gpus")
@@ -190,7 +195,7 @@ def shapes(config: ModelConfig) -> Iterator[Refusal]:
         shape = _sizes(tensor["reshape"].get("shape", ())) if "reshape" in tensor else dims
         for field, sizes in (("dims", dims), ("reshape", shape)):
             if any(size < 1 and size != _ANY_SIZE for size in sizes):
-                yield Refusal(f"{field} {sizes} of {name} has a size that is neither positive nor -1")
+                yield Refusal(f"{field} {sizes} of {name} has a size below 1 that is not -1")
         if dims and not shape and not max_batch_size(config):
             yield Refusal(f"the empty reshape of {name} needs batching")
         if _elements(shape) != _elements(dims):

@@ -655,6 +655,22 @@ def test_an_llm_is_one_however_it_is_spelled_and_keeps_its_columns(word: str) ->
     assert chosen.export.inference_fields[-1] == "output_token_throughput"
 
 
+@pytest.mark.parametrize(
+    ("flags", "switch"),
+    [
+        ("triton_server_flags: {grpc-server-cert: a.pem}", "grpc-use-ssl"),
+        ("perf_analyzer_flags: {ssl-grpc-certificate-chain-file: a.pem}", "ssl-grpc-use-ssl"),
+    ],
+)
+def test_certificates_are_remarked_without_tls(flags: str, switch: str) -> None:
+    (remark,) = resolved(flags).remarks
+    assert remark.endswith(f" has no effect without {switch}: true")
+    assert resolved(flags.replace("{", f"{{{switch}: false, ")).remarks != ()
+    both = "triton_server_flags: {grpc-use-ssl: true, grpc-server-cert: a.pem}"
+    both += "\nperf_analyzer_flags: {ssl-grpc-use-ssl: true, ssl-grpc-private-key-file: b}"
+    assert resolved(both).remarks == ()
+
+
 def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
     text = "genai_perf_flags: {streaming: true}"
     (remark,) = resolved(text).remarks

@@ -47,7 +47,7 @@ def oldest(**fields: Any) -> Mapping[str, Any]:
 
 
 def warm_up(size: int, *inputs: str) -> Mapping[str, Any]:
-    sample = {"name": "w", "batch_size": size, "inputs": dict.fromkeys(inputs, {})}
+    sample = {"name": "w", "batch_size": size, "inputs": {name: {} for name in inputs}}
     return {"model_warmup": [sample]}
 
 
@@ -104,6 +104,7 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"instance_group": [{**CPU, "gpus": [0]}]}, "instance_group of KIND_CPU names gpus"),
     ({"instance_group": [{"kind": "KIND_MODEL", "gpus": [0]}]}, "of KIND_MODEL names gpus"),
     ({"instance_group": [{**CPU, "profile": ["a"]}]}, "which only TensorRT models have"),
+    ({"instance_group": [{**CPU, "passive": True}]}, "every instance_group is passive"),
     (
         {"response_cache": {"enable": True}, "model_transaction_policy": {"decoupled": True}},
         "response_cache does not support decoupled models",
@@ -114,7 +115,7 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
         {"max_batch_size": 0, "input": [{"name": "x", "dims": [1], "reshape": {"shape": []}}]},
         "the empty reshape of x needs batching",
     ),
-    (tensor(0), "dims [0] of x has a size that is neither positive nor -1"),
+    (tensor(0), "dims [0] of x has a size below 1 that is not -1"),
     (tensor(4, -2), "dims [4, -2] of x has a size"),
     ({"output": tensor(0)["input"]}, "dims [0] of x has a size"),
     (reshaped([4], [0]), "reshape [0] of x has a size"),
@@ -188,7 +189,6 @@ ACCEPTED: list[Mapping[str, Any]] = [
     tensor(3, 4, 4, format="FORMAT_NCHW"),
     {"platform": "tensorrt_plan", "backend": "", **tensor(2, is_shape_tensor=True)},
     {**tensor(4), "batch_input": [{"source_input": ["x"], "data_type": "TYPE_FP32"}]},
-    {**tensor(4, optional=True), **warm_up(1)},
     {**tensor(4), **warm_up(1, "x", "y")},
     controlled(
         control("START", bool_false_true=[False, True]),
