@@ -16,7 +16,12 @@ from model_analyzer.app.bench.searched_subjects import examined_subjects, with_c
 from model_analyzer.app.bench.workplace import unusable_output
 from model_analyzer.app.resume import starting_point
 from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
+from model_analyzer.domain.settings import (
+    CheckpointSettings,
+    ExecutorKind,
+    LaunchMode,
+    ProfileSettings,
+)
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.run_plan import (
@@ -138,5 +143,6 @@ def _forecast(subject: Subject, settings: ProfileSettings, *, has_gpus: bool) ->
     if not (has_gpus or settings.server.launch is LaunchMode.REMOTE):
         subject = subject.without_gpus()
     # a cluster may decide the number of slots: it is unknown then
-    slots = settings.executor.slots or settings.server.count
+    is_ray = settings.executor.kind is ExecutorKind.RAY
+    slots = (is_ray and settings.executor.slots) or settings.server.count
     return forecast(subject, settings.search, slots=slots)

@@ -80,6 +80,7 @@ _LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-s
 
 _MODE = "run_config_search_mode"
 _TOGETHER = "run_config_profile_models_concurrently_enable"
+_OF_RAY = ("ray_address", "slots", "slot_gpus", "slot_cpus", "slot_label", "slots_per_host")
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
 _FLAGS = {
@@ -798,6 +799,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     """A remark for each given option that has no effect."""
     for remarks in (
         _ignored_by_mode,
+        _ignored_alone,
         _ignored_without_llm,
         _repeated_models,
         _ignored_of_models,
@@ -839,6 +841,18 @@ def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     for place in _places(given, values) if _is_remote(values) else ():
         if shares_memory(place.values.get(key, {})):
             yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_CLIENT_SHM}"
+
+
+def _ignored_alone(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Options that need another one."""
+    missing: dict[str, str] = {}
+    if not values["perf_output"]:
+        missing["perf_output_path"] = "perf_output: true"
+    if values["executor"] is not ExecutorKind.RAY:
+        missing |= dict.fromkeys(_OF_RAY, "executor: ray")
+    for key, other in missing.items():
+        if key in given.values:
+            yield f"{given.where[key]}: {key} has no effect without {other}"
 
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

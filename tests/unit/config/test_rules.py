@@ -671,6 +671,20 @@ def test_certificates_are_remarked_without_tls(flags: str, switch: str) -> None:
     assert resolved(both).remarks == ()
 
 
+@pytest.mark.parametrize(
+    ("option", "other"),
+    [
+        ("perf_output_path: a.txt", "perf_output: true"),
+        ("slots: 2", "executor: ray"),
+        ("slot_label: [a=b]", "executor: ray"),
+    ],
+)
+def test_an_option_is_remarked_without_the_one_that_it_needs(option: str, other: str) -> None:
+    (remark,) = resolved(option).remarks
+    assert remark.endswith(f"{option.partition(':')[0]} has no effect without {other}")
+    assert resolved(f"{option}\n{other}").remarks == ()
+
+
 def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
     text = "genai_perf_flags: {streaming: true}"
     (remark,) = resolved(text).remarks
