@@ -240,12 +240,28 @@ def batch_tensors(config: ModelConfig) -> Iterator[Refusal]:
 
 
 def warm_up(config: ModelConfig) -> Iterator[Refusal]:
-    """A request of the warm-up has all inputs that are not optional."""
-    needed = [each.get("name") for each in config.get("input", ()) if not each.get("optional")]
+    """A request of the warm-up has all inputs that are not optional, in their types and sizes."""
     for request in config.get("model_warmup", ()):
-        for name in needed:
-            if name not in request.get("inputs", {}):
-                yield Refusal(f"model_warmup {request.get('name')} has no input {name}")
+        about = f"model_warmup {request.get('name')}"
+        given = request.get("inputs", {})
+        for tensor in config.get("input", ()):
+            name = tensor.get("name")
+            if name not in given:
+                if not tensor.get("optional"):
+                    yield Refusal(f"{about} has no input {name}")
+                continue
+            types = [each.get("data_type") for each in (given[name], tensor)]
+            if types[0] != types[1]:
+                yield Refusal(f"{about} has {name} as {types[0]} instead of {types[1]}")
+            sizes, dims = (_sizes(each.get("dims", ())) for each in (given[name], tensor))
+            if not _fit(sizes, dims):
+                yield Refusal(f"{about} has {name} with dims {sizes} instead of {dims}")
+
+
+def _fit(sizes: Sequence[int], dims: Sequence[int]) -> bool:
+    return len(sizes) == len(dims) and all(
+        dim in (size, _ANY_SIZE) for size, dim in zip(sizes, dims, strict=True)
+    )
 
 
 def controls(config: ModelConfig) -> Iterator[Refusal]:

@@ -46,13 +46,14 @@ def oldest(**fields: Any) -> Mapping[str, Any]:
     return {"sequence_batching": {"oldest": fields}}
 
 
-def warm_up(size: int, *inputs: str) -> Mapping[str, Any]:
-    sample = {"name": "w", "batch_size": size, "inputs": {name: {} for name in inputs}}
+def warm_up(size: int, *inputs: str, **fields: Any) -> Mapping[str, Any]:
+    of_each = {"data_type": "TYPE_FP32", "dims": [4], **fields}
+    sample = {"name": "w", "batch_size": size, "inputs": dict.fromkeys(inputs, of_each)}
     return {"model_warmup": [sample]}
 
 
 def tensor(*dims: int, name: str = "x", **fields: Any) -> Mapping[str, Any]:
-    return {"input": [{"name": name, "dims": dims, **fields}]}
+    return {"input": [{"name": name, "data_type": "TYPE_FP32", "dims": dims, **fields}]}
 
 
 def reshaped(dims: list[int], shape: list[int]) -> Mapping[str, Any]:
@@ -138,6 +139,12 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
         "target_name ['o'] of batch_output is no output",
     ),
     ({**tensor(4), **warm_up(1, "y")}, "model_warmup w has no input x"),
+    ({**tensor(4), **warm_up(1, "x", dims=[5])}, "w has x with dims [5] instead of [4]"),
+    ({**tensor(-1), **warm_up(1, "x", dims=[2, 2])}, "w has x with dims [2, 2] instead of [-1]"),
+    (
+        {**tensor(4), **warm_up(1, "x", data_type="TYPE_INT32")},
+        "model_warmup w has x as TYPE_INT32 instead of TYPE_FP32",
+    ),
     (controlled(control("START", int32_false_true=[0])), "CONTROL_SEQUENCE_START needs one of"),
     (controlled(control("END")), "CONTROL_SEQUENCE_END needs one of int32_false_true"),
     (
@@ -190,6 +197,7 @@ ACCEPTED: list[Mapping[str, Any]] = [
     {"platform": "tensorrt_plan", "backend": "", **tensor(2, is_shape_tensor=True)},
     {**tensor(4), "batch_input": [{"source_input": ["x"], "data_type": "TYPE_FP32"}]},
     {**tensor(4), **warm_up(1, "x", "y")},
+    {**tensor(-1), **warm_up(1, "x")},
     controlled(
         control("START", bool_false_true=[False, True]),
         control("READY", "r", fp32_false_true=[0.0, 1.0]),
