@@ -15,18 +15,13 @@ from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
 from model_analyzer.app.bench.workplace import unusable_output
 from model_analyzer.app.resume import starting_point
-<<<<<<< HEAD
-from model_analyzer.domain.model_names import group_name
+from model_analyzer.domain.models import group_name
 from model_analyzer.domain.settings import (
     CheckpointSettings,
     ExecutorKind,
     LaunchMode,
     ProfileSettings,
 )
-=======
-from model_analyzer.domain.models import group_name
-from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
->>>>>>> main
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.run_plan import (

@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-<<<<<<< HEAD
-from model_analyzer.domain.flags import is_on
-=======
-from model_analyzer.domain.flags import header_parts
->>>>>>> main
+from model_analyzer.domain.flags import header_parts, is_on
 from model_analyzer.domain.settings import Protocol
 from model_analyzer.errors import ConfigError, wrong
 from model_analyzer.reading.untrusted import open_regular
