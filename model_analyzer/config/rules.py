@@ -687,19 +687,27 @@ def _flags_at_odds(
     """Flags with which perf_analyzer refuses to measure, or never has a result."""
     is_openai = values["endpoint"] is EndpointKind.OPENAI  # it streams over HTTP
     is_http = values["client_protocol"] is Protocol.HTTP and not is_openai
+    is_embedded = values["triton_launch_mode"] is LaunchMode.C_API
+    is_grpc = not (is_http or is_openai or is_embedded)
     for model in models:
-        for message, hint in _refused_flags(model.perf_analyzer_flags, is_http=is_http):
+        flags = model.perf_analyzer_flags
+        for message, hint in _refused_flags(flags, is_http=is_http, is_grpc=is_grpc):
             where = _place_of_flags(model, given, values)
             yield Problem(where=where, message=f"{model.name}: {message}", hint=hint)
 
 
-def _refused_flags(flags: Mapping[str, Flag], *, is_http: bool) -> Iterator[tuple[str, str]]:
+def _refused_flags(
+    flags: Mapping[str, Flag], *, is_http: bool, is_grpc: bool
+) -> Iterator[tuple[str, str]]:
     """What is wrong, and what to do."""
     on = {name for name in PERF_ANALYZER_SWITCHES if is_on(flags.get(name))}
     if "sync" in on and (others := on & {"async", "streaming"}):
         yield f"sync does not go with {' and '.join(sorted(others))}", "remove sync"
     if "streaming" in on and is_http:
         yield "streaming needs gRPC", "use client_protocol: grpc, or remove streaming"
+    if "request-parameter" in flags and not is_grpc:
+        message = "request-parameter is only sent to a server over gRPC"
+        yield message, "use client_protocol: grpc, or remove request-parameter"
     if "periodic-concurrency-range" in flags:
         message = "periodic-concurrency-range changes the load while it is measured"
         yield message, "list the loads as concurrency"

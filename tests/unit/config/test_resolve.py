@@ -472,6 +472,8 @@ def test_an_invalid_load_is_refused(flags: str, message: str) -> None:
         ("{async: true, sync: true}", "sync does not go with async"),
         ("{streaming: true, sync: true}", "sync does not go with streaming"),
         ("{streaming: true}", "streaming needs gRPC"),
+        ("{request-parameter: 'n:1:int'}", "request-parameter is only sent to a server over gRPC"),
+        ("{request-parameter: 'n:1:int', streaming: true}", ""),
         ("{periodic-concurrency-range: '1:10:1'}", "periodic-concurrency-range changes the load"),
         ("{binary-search: true}", "binary-search needs a range of loads"),
         ("{binary-search: false}", ""),
