@@ -9,7 +9,8 @@
 # So a search for the best max_batch_size that loads one configuration after the other measures the
 # same one again and again, unless the server has --disable-auto-complete-config.
 #
-# Guess before: completing fills in what is missing; a value that is given stays, or is refused.
+# Guess before: a smaller value that is given stays. The README of python_backend's example auto_complete
+# says so: a configuration can have a different value if it does not exceed that of the model file.
 #
 # Seen: loads with max_batch_size 2, 0 (both without a dynamic batcher) and 8 all end with 8 and a
 # dynamic batcher; for 2, the server has preferred_batch_size [2] if the request has dynamic_batching.

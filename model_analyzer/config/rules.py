@@ -811,7 +811,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _odd_flags,
         _unused_sizes,
         _limited_twice,
-        _memory_of_remote,
+        _flags_of_remote,
     ):
         yield from remarks(given, values)
 
@@ -839,12 +839,18 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
-    """A server that we do not start has to allow shared memory itself."""
+def _flags_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Flags that a server which we do not start has to allow, or keeps after the run."""
     key = "perf_analyzer_flags"
     for place in _places(given, values) if _is_remote(values) else ():
-        if shares_memory(place.values.get(key, {})):
+        flags = place.values.get(key, {})
+        if shares_memory(flags):
             yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_CLIENT_SHM}"
+        if "trace-level" in flags:
+            yield (
+                f"{place.where[key]}: trace-level with a remote server: it stays set there after"
+                " the run, for all its models"
+            )
 
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

@@ -585,6 +585,14 @@ def test_a_remote_server_has_to_allow_shared_memory(text: str, place: str) -> No
     assert not resolved(f"triton_launch_mode: remote\n{none}").remarks
 
 
+def test_tracing_stays_on_at_a_remote_server() -> None:
+    text = "perf_analyzer_flags: {trace-level: TIMESTAMPS}"
+    (remark,) = resolved(f"triton_launch_mode: remote\n{text}").remarks
+
+    assert remark.startswith("f.yaml:2:22: trace-level with a remote server: it stays set there")
+    assert not resolved(f"triton_launch_mode: local\n{text}").remarks
+
+
 def test_without_reloading_only_loads_are_searched() -> None:
     result = resolved(
         "triton_launch_mode: remote\nreload_model_disable: true\n"
