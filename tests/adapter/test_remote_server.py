@@ -376,6 +376,30 @@ def test_a_server_that_lists_no_models_has_any(
         assert server.serve([variant], SETUP) is None
 
 
+class KnowsMethods(BaseHTTPRequestHandler):
+    """Like routers that know a path only together with its method."""
+
+    def do_GET(self) -> None:
+        self._answer(404)
+
+    def do_POST(self) -> None:
+        self._answer(400 if self.path == "/v1/chat/completions" else 404)
+
+    def _answer(self, status: int) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def test_a_path_may_be_known_for_what_is_posted_only(reach: Callable[[str], TritonServer]) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), KnowsMethods) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        found = reach(f"localhost:{other.server_port}").version(SETUP)
+        other.shutdown()
+
+    assert named(found) == "a server with OpenAI's API"
+
+
 class HasNothing(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         text = b"" if self.path == "/v1/models" else b'{"error": "Not Found"}'

@@ -13,7 +13,7 @@ import math
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import quote
@@ -135,9 +135,12 @@ class HttpClient:
                 }
             )
 
-    def text(self, path: str, timeout_s: float = QUICK_S) -> str:
-        """The text at `path`, which need not be JSON. Raises ServerCallError."""
-        return self._exchange("GET", path, None, timeout_s).decode(errors="replace")
+    def text(self, path: str, timeout_s: float = QUICK_S, body: bytes | None = None) -> str:
+        """The text at `path`, which need not be JSON, or the answer there to `body`. Raises
+        ServerCallError.
+        """
+        method = "GET" if body is None else "POST"
+        return self._exchange(method, path, body, timeout_s).decode(errors="replace")
 
     def _live(self) -> None:
         try:
@@ -173,7 +176,7 @@ class HttpClient:
                 stack.callback(connection.sock.close)
                 connection.sock = BoundedSocket(connection.sock, timeout_s, _MOST_BYTES)
                 connection.request(method, path, body=body, headers=every)
-                return _answer(connection)
+                return _answer(connection, absent=(_NOT_FOUND,) if body is None else _NO_SUCH_CALL)
             except (OSError, ValueError, http.client.HTTPException, TooLarge) as error:
                 raise _call_error(error) from error
 
@@ -190,8 +193,10 @@ def _in_path(name: str) -> str:
     return quote(name, safe=_AS_THEY_ARE)
 
 
-def _answer(connection: http.client.HTTPConnection) -> bytes:
-    """The body of the answer; without the tensors, only the JSON that describes them."""
+def _answer(connection: http.client.HTTPConnection, *, absent: Collection[int]) -> bytes:
+    """The body of the answer; without the tensors, only the JSON that describes them. A status in
+    `absent` says that nothing takes this call.
+    """
     response = connection.getresponse()
     length = response.getheader(_HEADER_LENGTH)
     text = _text(response, _MOST_TEXT_BYTES if length is None else int(length))
@@ -213,7 +218,7 @@ def _answer(connection: http.client.HTTPConnection) -> bytes:
         message or (f"{status}: {NOT_TRITON}" if response.status in _NO_SUCH_CALL else status),
         lost=not message and response.status in _GATEWAY,
         denied=response.status in _DENIED,
-        absent=response.status == _NOT_FOUND,
+        absent=response.status in absent,
     )
 
 

@@ -38,7 +38,8 @@ class ServerCallError(ServerError):
     """The server refused a call, did not answer in time (`timed_out`), or has ended (`lost`).
 
     `denied`: keys, certificates or passwords are wrong, so another try is useless. It ends the run
-    if nothing catches it. `absent`: HTTP has nothing at this path.
+    if nothing catches it. `absent`: HTTP has nothing at this path, or nothing that
+    takes what was sent there.
     """
 
     def __init__(

@@ -69,13 +69,17 @@ class OpenAiClient:
         return {"name": name, "platform": OPENAI}
 
     def _is_there(self, path: str) -> bool:
-        """Whether requests can be sent there: then the server refuses to be asked without one."""
-        try:
-            self._http.text(path)
-        except ServerCallError as error:
-            if error.timed_out or error.lost:
-                raise
-            return not error.absent
+        """Whether requests can be sent there: then the server refuses to be asked without one, or,
+        where it knows paths only together with methods, what is no complete request.
+        """
+        for body in (None, b"{}"):
+            try:
+                self._http.text(path, body=body)
+            except ServerCallError as error:
+                if error.timed_out or error.lost:
+                    raise
+                if not error.absent:
+                    return True
         return False
 
     def _unknown(self, *values: Any, **named: Any) -> Any:
