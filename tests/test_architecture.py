@@ -455,6 +455,7 @@ SHAPE = {
     # versions of optional packages: 75 (and 100); servers that restrict calls, and overtaken
     # sequences: 127 (and 160); expected measurements within a budget, words of agents: 12 (and 23)
     # the summary of a job without captions of charts: (and 4)
+    # variants that a server would change, names in paths, types of parameters, tracing: 77 (and 72)
     "lines": 90_299,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands;
