@@ -42,8 +42,7 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.features.cluster.slot_bench import SlotBench
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
-from model_analyzer.runner.load.profile_export import Export
-from model_analyzer.runner.load.requests import Request, Requests
+from model_analyzer.runner.load.profile_export import Export, Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.timings import Timings
 from model_analyzer.search.modes.brute import BruteMode

@@ -38,9 +38,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model_analyzer.app.recommend import recommend
 from model_analyzer.domain.goals import GoalOverride
-from model_analyzer.features.watch.facts.deviations import scenes_of
+from model_analyzer.features.watch.facts.deviations import promised_services, scenes_of
 from model_analyzer.features.watch.facts.deviations import watched as watched_scene
-from model_analyzer.features.watch.facts.promised_service import promised_services
 from model_analyzer.features.watch.facts.server_counts import Look
 from model_analyzer.features.watch.server_readings import place_of, read_metrics
 from model_analyzer.runner.runtime import find_perf_analyzer, find_tritonserver

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from model_analyzer.state.api import Checkpoint, list_checkpoints
-    from model_analyzer.state.stores.checkpointer import Checkpointer
+    from model_analyzer.state.stores import Checkpointer
 
 __version__ = "0.1.0"
 
@@ -19,7 +19,7 @@ __all__ = ["Checkpoint", "Checkpointer", "__version__", "list_checkpoints"]
 
 _PLACES = {
     "Checkpoint": "model_analyzer.state.api",
-    "Checkpointer": "model_analyzer.state.stores.checkpointer",
+    "Checkpointer": "model_analyzer.state.stores",
     "list_checkpoints": "model_analyzer.state.api",
 }
 

@@ -18,7 +18,7 @@ import psutil
 import pytest
 import yaml
 
-from model_analyzer.features.cluster.host_lock import HostLock
+from model_analyzer.features.cluster.slot_worker import HostLock
 from model_analyzer.runner.guard import regions_of
 
 pytest.importorskip("ray", reason="Ray is not installed")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.proofs import Verdict
+from model_analyzer.domain.profiles import Verdict
 from qa.outputs.cases import FAULTS, HEALTHY, Case
 from qa.outputs.run import is_right, proofs
 

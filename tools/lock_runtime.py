@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model_analyzer.runner.wheels import BUILD, MODELS, server_lock
+from model_analyzer.runner.install import BUILD, MODELS, server_lock
 
 HEAD = """\
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors

@@ -14,7 +14,7 @@ from model_analyzer.config.kinds import OneOf
 from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
 from model_analyzer.config.options import options_of
 from model_analyzer.config.table import PROFILE, REPORT, Option, plain
-from model_analyzer.domain.numbers import MOST_COUNT, MOST_NUMBER
+from model_analyzer.domain.words import MOST_COUNT, MOST_NUMBER
 
 HEAD = """\
 # Options

@@ -13,10 +13,9 @@ from benchmarks.search.beaten import better_measured
 from benchmarks.search.durations import LOADING_S, SERVER_S
 from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
-from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.profiles import Conclusion, Outlook, Profile, TrialRecord
 from model_analyzer.domain.protocols import Executor, Runner, Search
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Asked, Lane

@@ -26,16 +26,7 @@ import numpy as np
 
 from benchmarks.search.families import limited_ways
 from benchmarks.search.machine import Client, Floats, Response, Setting
-from benchmarks.search.surface import (
-    AVERAGE,
-    MEMORY,
-    P99,
-    THROUGHPUT,
-    Axis,
-    Noise,
-    Surface,
-    single,
-)
+from benchmarks.search.surface import AVERAGE, MEMORY, P99, THROUGHPUT, Axis, Noise, Surface, single
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.search.plan import doubling
 

@@ -14,7 +14,7 @@ from benchmarks.search.recorded import recorded_surfaces
 from benchmarks.search.simulated.simulator import NoSimulatorError, Simulator
 from benchmarks.search.simulated.surfaces import simulated_surfaces
 from benchmarks.search.surface import Surface
-from model_analyzer.domain.environment import cache_directory
+from model_analyzer.domain.secrets import cache_directory
 
 HELP = (
     "tuning, reporting, plain-tuning, plain, simulated-tuning, simulated (servers simulated request"

@@ -7,12 +7,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 
-from model_analyzer.domain.environment import Veil, hidden_values
-from model_analyzer.domain.secrets import without_values
+from model_analyzer.domain.secrets import Veil, hidden_values, without_values
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.errors import ConfigError, ModelAnalyzerError
 from model_analyzer.runner.client.connect import headers
-from model_analyzer.runner.server.own import expanded
+from model_analyzer.runner.server.local import expanded
 
 Conceal = Callable[[str], str]
 

@@ -14,7 +14,7 @@ from model_analyzer.app.bench.models import Models, fetched_for_user
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
 from model_analyzer.app.resume import starting_point
-from model_analyzer.domain.model_names import group_name
+from model_analyzer.domain.models import group_name
 from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem

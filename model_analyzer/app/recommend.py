@@ -21,9 +21,7 @@ from model_analyzer.app.delivery.files import (
     told_apart,
     write_best,
 )
-from model_analyzer.app.selection.asked_goals import goals_of, priced
-from model_analyzer.app.selection.conditions import ranked, run_of
-from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.app.selection import chosen_subjects, goals_of, priced, ranked, run_of
 from model_analyzer.config.kinds import Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import GoalOverride

@@ -14,8 +14,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
-from model_analyzer.app.delivery.deploying import Deploying
+from model_analyzer.app.delivery.answer import Answers, Delivery, Deploying, answers_to, deliver
 from model_analyzer.app.delivery.files import (
     OVERVIEW,
     ReportWriter,
@@ -23,12 +22,18 @@ from model_analyzer.app.delivery.files import (
     originals_of,
     write_fleet,
 )
-from model_analyzer.app.selection.asked_goals import given_or_of_run, goals_of, other_goals, priced
-from model_analyzer.app.selection.conditions import ranked, run_of
-from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.app.selection import (
+    given_or_of_run,
+    goals_of,
+    measured_subjects,
+    other_goals,
+    priced,
+    ranked,
+    run_of,
+)
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.domain.goals import Goal, GoalOverride, ModelGoal
-from model_analyzer.domain.model_names import group_members, group_name
+from model_analyzer.domain.models import group_members, group_name
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ProfileSettings, ReportSettings
 from model_analyzer.domain.words import closest, first_few

@@ -16,13 +16,11 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, ModelAnalyzerError
 from model_analyzer.state.checkpoint import Checkpoint, load, load_existing, read_file
-from model_analyzer.state.find import find
+from model_analyzer.state.find import files_of, find
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.mismatch import Run, differences
-from model_analyzer.state.overview import files_of
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.opening import open_store
-from model_analyzer.state.stores.upload import Uploads
+from model_analyzer.state.stores import Uploads, open_store
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 from model_analyzer.config.kinds import FilePath, ListOf, OneOf, PathOrUrl
 from model_analyzer.config.table import Option
-from model_analyzer.domain.printable import one_line
+from model_analyzer.domain.words import one_line
 
 _PROGRAMS = ("triton_server_path", "perf_analyzer_path")
 

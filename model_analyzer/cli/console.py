@@ -22,10 +22,9 @@ from model_analyzer.app.progress.events import Silence, Sink
 from model_analyzer.cli.progress.sinks import JsonLines, Lines, LiveView
 from model_analyzer.cli.streams import write_now
 from model_analyzer.cli.table_layout import cell_text, laid_out
-from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.settings import ProgressMode
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, one_line, printable
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.columns import data_text
 

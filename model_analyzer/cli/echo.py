@@ -11,8 +11,8 @@ import sys
 
 import click
 
-from model_analyzer.domain.printable import one_line, printable
 from model_analyzer.domain.secrets import masked_text
+from model_analyzer.domain.words import one_line, printable
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:

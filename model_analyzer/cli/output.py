@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from model_analyzer.cli.echo import complain, echo, echo_data
 from model_analyzer.cli.shared_options import TABLE
-from model_analyzer.domain.printable import one_line
+from model_analyzer.domain.words import one_line
 from model_analyzer.errors import wrong
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from click.shell_completion import CompletionItem
 
 from model_analyzer import __version__
 from model_analyzer.cli.echo import complain, echo
-from model_analyzer.domain.printable import printable
 from model_analyzer.domain.secrets import masked_text
+from model_analyzer.domain.words import printable
 from model_analyzer.errors import EXIT_OK, EXIT_USAGE, ConfigError, ModelAnalyzerError
 
 if TYPE_CHECKING:

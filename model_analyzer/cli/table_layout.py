@@ -17,7 +17,7 @@ from rich.console import RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from model_analyzer.domain.printable import one_line, printable
+from model_analyzer.domain.words import one_line, printable
 from model_analyzer.reports.tables import Table
 
 _HEADER_WIDTH = 11  # long headers take more lines, so that names need not

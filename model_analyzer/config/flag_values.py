@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from model_analyzer.config.fragments import Schema, any_case, any_of
 from model_analyzer.config.kinds import Integer, Integers, Kind
 from model_analyzer.config.nodes import Node
-from model_analyzer.domain.numbers import MOST_RATE
+from model_analyzer.domain.words import MOST_RATE
 
 _INTEGER = r"\s*[+-]?[0-9]+"
 _DECIMAL = r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"

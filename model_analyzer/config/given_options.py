@@ -18,8 +18,7 @@ from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import Resolved, entries_of, resolve_profile, resolve_report
 from model_analyzer.config.sources import read_environment, read_yaml
 from model_analyzer.config.table import BEST, PROFILE, REPORT, VARIABLE_PREFIX, Option, plain
-from model_analyzer.domain.environment import Veil
-from model_analyzer.domain.secrets import MASK, masked, masked_url
+from model_analyzer.domain.secrets import MASK, Veil, masked, masked_url
 from model_analyzer.domain.settings import ProfileSettings, ReportSettings
 
 

@@ -38,7 +38,7 @@ from model_analyzer.config.nodes import (
     read_all,
     read_mapping,
 )
-from model_analyzer.domain.numbers import MOST_COUNT, MOST_NUMBER, MOST_SECONDS
+from model_analyzer.domain.words import MOST_COUNT, MOST_NUMBER, MOST_SECONDS
 
 E = TypeVar("E", bound=Enum)
 

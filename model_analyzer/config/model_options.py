@@ -63,8 +63,8 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_REPEATABLE,
     TRITON_SERVER_WORDS,
 )
-from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.settings import MeasurementMode, ResponseCache, SearchMode
+from model_analyzer.domain.words import MOST_RATE
 
 GENAI_PERF = Flags(
     "genai-perf",

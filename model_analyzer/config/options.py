@@ -69,7 +69,6 @@ from model_analyzer.config.table import (
     schema,
 )
 from model_analyzer.config.traffic_options import OpenLoad
-from model_analyzer.domain.numbers import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 from model_analyzer.domain.settings import (
     EndpointKind,
     ExecutorKind,
@@ -84,6 +83,7 @@ from model_analyzer.domain.settings import (
     SearchMode,
     ServerRestart,
 )
+from model_analyzer.domain.words import LEAST_INTERVAL, MOST_RATE, MOST_SECONDS
 
 # More processes than cores only disturb each other.
 _MOST_GENERATORS = 64

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from model_analyzer.config.goal_kinds import SHORTHANDS
 from model_analyzer.config.table import Given
-from model_analyzer.domain.model_names import entry_for
+from model_analyzer.domain.models import entry_for
 
 # The options that make the goal of a model.
 _GOAL_KEYS = ("objectives", "constraints", "weighting", *SHORTHANDS)

@@ -13,7 +13,7 @@ from typing import TypeVar
 from model_analyzer.config.kinds import Integer, Text
 from model_analyzer.config.nodes import Entry, Node, Read, fields_of, read_mapping
 from model_analyzer.config.sources import read_yaml
-from model_analyzer.domain.prices import NodeType, Prices
+from model_analyzer.domain.costs import NodeType, Prices
 from model_analyzer.errors import wrong
 
 # What config/prices.yaml has in place of each price.

@@ -36,7 +36,6 @@ from model_analyzer.config.rules import (
 from model_analyzer.config.sources import check_filled
 from model_analyzer.config.table import FILE, PROFILE, REPORT, Given, read
 from model_analyzer.config.traffic_options import GivenLoad
-from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.flags import (
     PERF_ANALYZER_CARE,
     PERF_ANALYZER_NO_FILES,
@@ -45,7 +44,7 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.goals import Constraint, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.secrets import masked_url, masked_values
+from model_analyzer.domain.secrets import Veil, masked_url, masked_values
 from model_analyzer.domain.settings import (
     AdaptiveSettings,
     CheckpointSettings,

@@ -26,7 +26,6 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.metrics import Source, metric_of
-from model_analyzer.domain.numbers import MOST_INSTANCES
 from model_analyzer.domain.quick_limits import (
     ALTERNATIVE,
     SIZES,
@@ -44,7 +43,7 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.windows import WINDOWS, Window
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import MOST_INSTANCES, counted
 from model_analyzer.errors import Problem
 
 Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]

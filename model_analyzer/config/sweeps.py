@@ -22,7 +22,7 @@ from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
 from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_mapping
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import ALTERNATIVES
-from model_analyzer.domain.numbers import MOST_INSTANCES
+from model_analyzer.domain.words import MOST_INSTANCES
 
 _MOST_ALTERNATIVES = 100_000
 SCALARS: Mapping[str, Kind] = {

@@ -22,9 +22,9 @@ from model_analyzer.config.kinds import (
     Text,
 )
 from model_analyzer.config.nodes import Node, fields_of
-from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.words import MOST_RATE
 from model_analyzer.reading.log_times import LogUnit
 
 # Bursts with a higher coefficient of variation are rarer than what a measurement can see.

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model_analyzer.domain.environment import setting_of
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.secrets import MASK, masked_values
+from model_analyzer.domain.secrets import MASK, masked_values, setting_of
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 

@@ -89,6 +89,14 @@ def is_on(value: object) -> bool:
     return isinstance(value, str) and value.strip().lower() in ("true", "1", "yes", "on")
 
 
+def header_parts(header: str) -> tuple[str, str, str]:
+    """The name, the colon ("" if there is none) and the value of an HTTP header, without blanks:
+    over gRPC, perf_analyzer would send the one after the colon as a part of the value.
+    """
+    name, colon, value = header.partition(":")
+    return name.strip(), colon, value.strip()
+
+
 # May be given several times.
 PERF_ANALYZER_REPEATABLE = ("input-data", "shape", "http-header", "request-parameter")
 

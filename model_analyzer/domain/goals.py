@@ -18,7 +18,7 @@ from typing import TypeVar
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import METRICS, Reduction, Source, canonical, metric_of
 from model_analyzer.domain.models import fingerprint
-from model_analyzer.domain.numbers import limit_text
+from model_analyzer.domain.words import limit_text
 
 DEFAULT_WEIGHT = 10
 DEFAULT_OBJECTIVE = "perf_throughput"

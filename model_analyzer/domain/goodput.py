@@ -15,9 +15,8 @@ from operator import is_
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.joint_histogram import BETWEEN_TOKENS, FIRST_TOKEN, LATENCY
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.measurements import DerivedValues, Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.domain.value_rows import DerivedValues
 
 GOODPUT = "perf_goodput"
 

@@ -1,24 +1,218 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything measured so far, as a value: the input of results and reports."""
+"""Everything known so far, as a value: what was measured, what a search concluded, and what was
+proven. It is the input of results and reports.
+
+A proof is a verdict about a measured configuration that a measurement alone does not give. A
+feature makes one with `prove`, and stores it with `ProfileState.record_proof`; then it is on disk,
+and replaces an older one about the same. `Ranking.proofs` has those about its trials,
+`Answer.proofs` those about the recommendation: page, terminal, `results.json` and `checkpoint show`
+take them from there, and show nothing if there are none. A configuration whose outputs are proven
+wrong counts as failed, so it is never recommended; any other failed proof about the recommendation
+makes the answer unsure. The core does not know which feature made a proof.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
-from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.efficiency import Efficiency
+from model_analyzer.domain.costs import Efficiency, Prices
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import request_limits, within_limits
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
-from model_analyzer.domain.models import ModelVariant, empty
-from model_analyzer.domain.prices import Prices
-from model_analyzer.domain.proofs import Proof
+from model_analyzer.domain.models import ModelVariant, empty, freeze
 from model_analyzer.domain.slots import Lane, SharedHost
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.domain.words import percent_text
+
+# The kind, and the fingerprints of what it is about.
+ProofSubject = tuple["ProofKind", str, str, str]
+
+
+class ProofKind(Enum):
+    """What is proven: outputs of a configuration under any load, the others under one load."""
+
+    OUTPUTS = "outputs"  # it gives the answers of the default configuration
+    ENDURANCE = "endurance"  # it keeps its performance over minutes
+    DEPLOYED = "deployed"  # a plain server with the written files performs as measured
+
+
+class Verdict(Enum):
+    """The result of a proof; UNKNOWN means that it could not be checked."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """A verdict about the variants with the fingerprints `content` (see `Trial.content`) on a
+    server with the identity `setup`. `trial` is the key of the trial's first measurement, "" if the
+    load does not matter. `variant` and `load` say the same in words.
+
+    `sentence` is a clause without a full stop that can follow "Proven:", "Failed:" or, as a reason,
+    "Not checked:". `numbers` are behind it, with units in their names. `at` is in seconds since the
+    epoch.
+    """
+
+    kind: ProofKind
+    verdict: Verdict
+    sentence: str
+    numbers: Mapping[str, float]
+    at: float
+    variant: str
+    load: str
+    content: str
+    setup: str
+    trial: str
+
+    @property
+    def subject(self) -> ProofSubject:
+        """What it is about: a newer proof with the same subject replaces it."""
+        return self.kind, self.content, self.setup, self.trial
+
+    @property
+    def excludes(self) -> bool:
+        """Whether the configuration must not be deployed, whatever its performance."""
+        return self.kind is ProofKind.OUTPUTS and self.verdict is Verdict.FAILED
+
+    def is_about(self, trial: Trial) -> bool:
+        is_of_variants = (trial.content, trial.setup.identity) == (self.content, self.setup)
+        # computing a key takes time
+        return is_of_variants and (not self.trial or trial.first.key == self.trial)
+
+    def failure_of(self, measurement: Measurement) -> Failure:
+        """What counts instead of a measurement of a configuration that the proof excludes."""
+        return Failure(
+            reason=FailureReason.WRONG_OUTPUTS,
+            message=self.sentence,
+            started=measurement.started,
+            duration_s=measurement.duration_s,
+            machine=measurement.machine,
+        )
+
+
+def prove(
+    kind: ProofKind,
+    trial: Trial,
+    verdict: Verdict,
+    sentence: str,
+    numbers: Mapping[str, float],
+    *,
+    at: float,
+) -> Proof:
+    """A proof about a trial, or with the kind OUTPUTS about its variants under any load."""
+    is_of_load = kind is not ProofKind.OUTPUTS
+    return Proof(
+        kind=kind,
+        verdict=verdict,
+        sentence=sentence,
+        numbers=freeze(numbers),
+        at=at,
+        variant=trial.variants,
+        load=trial.loads if is_of_load else "",
+        content=trial.content,
+        setup=trial.setup.identity,
+        trial=trial.first.key if is_of_load else "",
+    )
+
+
+class StopReason(Enum):
+    """Why a search ended; UNKNOWN if a checkpoint has a text that this version does not know."""
+
+    LIMIT = "limit"
+    KEPT = "kept"
+    BUDGET = "budget"
+    NOTHING_WORTH = "nothing worth"
+    STALLED = "stalled"
+    SURE = "sure"
+    EVERYTHING = "everything"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What further trials could bring: the `chance` that one is better than the best so far by more
+    than `margin` (a fraction), and the expected `gain` of the best of them. If no trial is
+    `feasible` so far, both are the probability that another one meets the constraints.
+    """
+
+    chance: float
+    gain: float
+    margin: float
+    feasible: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """Why a search ended, what it recommends, and what it may have missed.
+
+    `recommended` is the key of the trial's first measurement. It is valid for one `goal` (its
+    identity) and while the checkpoint has no trials except the `trials` that the search measured,
+    including failed ones; a repeated trial counts once. `limit` is the largest number of
+    measurements that the search could take (older checkpoints lack it), and `has_default_limit`
+    tells that the user did not set it. With the probability `chance`, a configuration that is
+    better by `margin` (a fraction) was not measured; `gain` is the expected gain of continuing. If
+    it is not `feasible`, no measured configuration meets the constraints, and `chance` and `gain`
+    are the probability that another one does. If there is a `rival`, a trial of another variant,
+    only a difference of `noise_percent` would tell it from the recommended one, although both were
+    repeated.
+    """
+
+    recommended: str
+    goal: str
+    feasible: bool
+    trials: int
+    reason: StopReason
+    limit: int | None = None
+    has_default_limit: bool = True
+    margin: float
+    chance: float
+    gain: float
+    rival: str = ""
+    noise_percent: float = 0.0
+
+    @property
+    def doubt(self) -> str:
+        """Why the recommendation may be chance, and what the user can do about it; "" if it is
+        none.
+        """
+        if not self.rival:
+            return ""
+        return (
+            f"This machine is too noisy to tell the recommended configuration from {self.rival}"
+            f" (± {percent_text(self.noise_percent)}): stop what else runs on it, and measure again"
+            " with another --checkpoint-directory."
+        )
+
+    @property
+    def explanation(self) -> str:
+        """The reason in words, with what the user can do about it."""
+        match self.reason:
+            case StopReason.LIMIT | StopReason.KEPT:
+                limit = "" if self.limit is None else f" of {self.limit}"
+                is_kept = self.reason is StopReason.KEPT
+                what = "leaves too few to confirm another configuration" if is_kept else "reached"
+                return f"measurement limit{limit} {what} (raise it with --max-measurements)"
+            case StopReason.BUDGET:
+                rest = "no further measurement fits into the rest of the time budget"
+                return f"{rest} (raise it with --budget)"
+            case StopReason.NOTHING_WORTH:
+                return "no further measurement is expected to improve the answer"
+            case StopReason.STALLED:
+                what = "the second half of its time brought nothing better"
+                return f"{what} (go on with --max-measurements)"
+            case StopReason.SURE:
+                return "the answer is sure enough (more: --stop-when-sure)"
+            case StopReason.EVERYTHING:
+                return "every configuration was measured"
+            case StopReason.UNKNOWN:
+                return "the checkpoint does not say why"
 
 
 # There is one for each measurement, and a tuple is made in a third of the time.

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
-from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
 from model_analyzer.domain.models import ModelVariant, empty
+from model_analyzer.domain.profiles import Conclusion, Outlook
 from model_analyzer.domain.settings import Protocol as ClientProtocol
 from model_analyzer.domain.slots import Asked, Finished, Lane, Slot, Unfinished
 from model_analyzer.domain.statistics import ServerStatistics

@@ -17,7 +17,7 @@ from typing import Any
 
 from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import GoalOverride, ModelGoal
-from model_analyzer.domain.model_names import entry_for, is_pattern
+from model_analyzer.domain.models import entry_for, is_pattern
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind
 

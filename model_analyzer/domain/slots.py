@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.numbers import with_error
 from model_analyzer.domain.trials import Trial
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, with_error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loads, workloads and trials, and how a trial can fail."""
+"""Loads, workloads and trials, how a trial can fail, and loads as text: short for tables, and as
+phrases for sentences.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,17 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.environment import Veil, container_settings, settings_of
 from model_analyzer.domain.flags import PERF_ANALYZER_NO_FILES
 from model_analyzer.domain.hardware import Machine, kind_text
 from model_analyzer.domain.model_config_rules import rate_limits, refusal
-from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze
-from model_analyzer.domain.secrets import formerly_masked, masked_values
+from model_analyzer.domain.models import ModelVariant, empty, fingerprint, freeze, group_name
+from model_analyzer.domain.secrets import (
+    Veil,
+    container_settings,
+    formerly_masked,
+    masked_values,
+    settings_of,
+)
 from model_analyzer.domain.traffic import Traffic
 
 # perf_analyzer flags with addresses and places: they do not change what is measured. `input-data`
@@ -468,3 +474,74 @@ def has_more_time(trial: Trial, failure: Failure) -> bool:
     """Whether a trial that failed at the end of a time budget may take longer now."""
     limit_s = math.inf if trial.limit_s is None else trial.limit_s
     return failure.reason is FailureReason.BUDGET and limit_s > failure.duration_s
+
+
+def load_text(trial: Trial) -> str:
+    """For example `concurrency 8, client batch 4`. For several models: all loads, or one text
+    with several values, such as `concurrency 8,1`.
+    """
+    works = trial.workloads
+    if len({(replace(work.load, value=0), work.traffic) for work in works}) > 1:
+        return "; ".join(map(_short, works))
+    values = [str(work.load.value) for work in works]
+    return _short(works[0], values[0] if len(set(values)) == 1 else ",".join(values))
+
+
+def under(trial: Trial) -> str:
+    """A phrase such as `at concurrency 8, client batch 4`. For several models: the load of
+    each, or one phrase if all are equal.
+    """
+    words = [under_load(work.load, work.traffic) for work in trial.workloads]
+    if len(set(words)) > 1:
+        named = zip(words, trial.workloads, strict=True)
+        return " and ".join(f"{text} for {work.variant.model}" for text, work in named)
+    return words[0] + (" for each model" if len(words) > 1 else "")
+
+
+def load_words(trial: Trial) -> str:
+    """The load as a noun: `concurrency 8, client batch 4`, `50 requests/sec`. For several
+    models: the load of each, or one if all are equal.
+    """
+    phrases = [under_load(work.load, work.traffic) for work in trial.workloads]
+    words = [phrase.removeprefix("at ").removeprefix("with ") for phrase in phrases]
+    if len(set(words)) > 1:
+        named = zip(words, trial.workloads, strict=True)
+        return ", ".join(f"{text} for {work.variant.model}" for text, work in named)
+    return words[0] + (" for each model" if len(words) > 1 else "")
+
+
+def trial_words(trial: Trial) -> str:
+    """A trial as a noun: `m_config_4 at concurrency 8`."""
+    return f"{trial.variants} {under(trial)}"
+
+
+def workload_words(work: Workload) -> str:
+    """A workload as a noun: `m_config_4 at concurrency 8`."""
+    return f"{work.variant.name} {under_load(work.load, work.traffic)}"
+
+
+def under_load(load: Load, traffic: Traffic | None = None) -> str:
+    """A phrase such as `at concurrency 8, client batch 4`, or `at 50 requests/sec`."""
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            words = f"at concurrency {load.value:,}"
+        case LoadKind.REQUEST_RATE:
+            arriving = "" if traffic is None else f" with {traffic}"
+            words = f"at {load.value:,} requests/sec{arriving}"
+        case LoadKind.REQUEST_INTERVALS:
+            words = f"with {'the given request intervals' if traffic is None else traffic}"
+    return words if load.batch_size == 1 else f"{words}, client batch {load.batch_size}"
+
+
+def _short(work: Workload, value: str | None = None) -> str:
+    """The text of a load, with `value` in place of its own if given."""
+    load, traffic = work.load, work.traffic
+    value = value or str(load.value)
+    match load.kind:
+        case LoadKind.CONCURRENCY:
+            text = f"concurrency {value}"
+        case LoadKind.REQUEST_RATE:
+            text = f"{value} requests/sec" + ("" if traffic is None else f", {traffic}")
+        case LoadKind.REQUEST_INTERVALS:
+            text = "intervals from file" if traffic is None else str(traffic)
+    return text if load.batch_size == 1 else f"{text}, client batch {load.batch_size}"

@@ -18,9 +18,9 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import mode_for, mode_of
-from model_analyzer.search.confirm import most_confirmed
 from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import Subject
+from model_analyzer.search.refine import most_confirmed
 from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Dimension
 from model_analyzer.search.variants import other_parameters
 

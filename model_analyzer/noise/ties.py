@@ -20,9 +20,9 @@ from typing import Any, Generic, TypeVar
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.numbers import percent_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.domain.words import percent_text
 from model_analyzer.noise.noise_model import (
     LEAST_NOISE,
     MOST_FROM_WINDOWS,

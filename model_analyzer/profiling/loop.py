@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The main loop: ask the search, look up or measure the trial, record and tell its outcome.
+"""The main loop: ask the search, look up or measure the trial, record and tell its outcome; and
+its events.
 
 With several trials under way, a search depends on the order in which outcomes arrive. A run with
 several slots therefore records each question and what the search was told before it. The next run
@@ -11,23 +12,81 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from model_analyzer.domain.conclusions import Outlook
+from model_analyzer.domain.hardware import WITHOUT_GPU
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import instance_groups, kind_of_group
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.protocols import Executor, Search, State
-from model_analyzer.domain.slots import NOTHING_NOW, Asked, Finished, Lane, Lost, Slot, Unfinished
+from model_analyzer.domain.slots import (
+    NOTHING_NOW,
+    Asked,
+    Finished,
+    Lane,
+    Lost,
+    Overdue,
+    Slot,
+    Unfinished,
+)
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.profiling.loop_events import (
-    Event,
-    GivenUp,
-    TrialFinished,
-    TrialLost,
-    TrialOverdue,
-    TrialStarted,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialStarted:
+    """A trial is about to be measured on a slot. `outlook` is what its search expected before."""
+
+    trial: Trial
+    slot: Slot
+    outlook: Outlook | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFinished:
+    """A trial has an outcome: from this run, on a `slot`, or from an earlier one, if None."""
+
+    trial: Trial
+    outcome: Outcome
+    slot: Slot | None
+
+    @property
+    def resumed(self) -> bool:
+        return self.slot is None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOverdue:
+    """A trial on a slot takes much longer than expected."""
+
+    trial: Trial
+    slot: Slot
+    overdue: Overdue
+
+
+@dataclass(frozen=True, slots=True)
+class TrialLost:
+    """A trial was lost with its slot; it will be measured again."""
+
+    trial: Trial
+    slot: Slot
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Too many trials on a kind of hardware failed and none succeeded. `last` is the last failure;
+    `resumed` means that all failures are from an earlier run.
+    """
+
+    failures: int
+    last: Failure
+    resumed: bool
+    kind: str = WITHOUT_GPU
+
+
+Event = TrialStarted | TrialOverdue | TrialFinished | TrialLost | GivenUp
+
 
 # What the searches get of an outcome.
 Complete = Callable[[Trial, Outcome], Outcome]

@@ -19,7 +19,7 @@ from enum import Enum
 from math import inf
 from typing import Any
 
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import number_text
 from model_analyzer.reading.log_rows import (
     EXPORT_TIME,
     REPORT_TIME,

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.loads import load_text
-from model_analyzer.domain.model_names import group_members
+from model_analyzer.domain.models import group_members
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import load_text
 from model_analyzer.reports.plots import (
     HEIGHT,
     NO_PLACES,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain, groupby
 
-from model_analyzer.domain.efficiency import EFFICIENCY
+from model_analyzer.domain.costs import EFFICIENCY
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, ModelGoal, Objective
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.metrics import METRICS, Better, Unit, canonical, metric_of

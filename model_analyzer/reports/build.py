@@ -12,32 +12,43 @@ from itertools import accumulate, chain
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.hardware import Device, kind_folder, kind_text, place_text
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.metrics import Unit
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant, is_openai
+from model_analyzer.domain.models import ModelVariant, group_members, is_openai
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.trials import under
 from model_analyzer.domain.words import capitalized, counted
-from model_analyzer.reports.alternatives import Alternatives, Deployment, alternatives_of
+from model_analyzer.reports.alternatives import (
+    Alternatives,
+    Deployment,
+    alternatives_of,
+    choices_text,
+)
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import OtherLimits, budget_of
-from model_analyzer.reports.cautions import caution_text, evidence_text, is_unsure, proven_texts
-from model_analyzer.reports.changes import configuration_changes
-from model_analyzer.reports.choices_text import choices_text
 from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.figures import Figure, Limit, figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline, settings_text, values_text
+from model_analyzer.reports.importance import Importance, importance_rows, swept_table
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import measuring_commands, method_of
-from model_analyzer.reports.parameters import Importance, importance_rows, swept_table
+from model_analyzer.reports.parameters import configuration_changes, swept_text
 from model_analyzer.reports.plots import Chart, detailed_charts, same_memory_text, summary_charts
-from model_analyzer.reports.remarks import UNFINISHED, changes_text, details_of, remarks_of, why_not
-from model_analyzer.reports.swept import swept_text
+from model_analyzer.reports.remarks import (
+    UNFINISHED,
+    caution_text,
+    changes_text,
+    details_of,
+    evidence_text,
+    is_unsure,
+    proven_texts,
+    remarks_of,
+    why_not,
+)
 from model_analyzer.reports.tables import (
     Table,
     composing_table,

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from model_analyzer.domain.numbers import decimals_for, number_text, with_error
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.words import counted, whole
+from model_analyzer.domain.words import counted, decimals_for, number_text, whole, with_error
 from model_analyzer.noise.noise import Interval
 from model_analyzer.results.columns import requests_behind
 from model_analyzer.results.selection import Gain

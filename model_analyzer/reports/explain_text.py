@@ -12,9 +12,8 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Failure, Workload
-from model_analyzer.domain.words import capitalized, counted, setting_text
+from model_analyzer.domain.words import capitalized, counted, number_text, setting_text
 from model_analyzer.reports.remarks import failure_advice
 from model_analyzer.results.change import Change
 from model_analyzer.results.explain.confirmation import Confirmation

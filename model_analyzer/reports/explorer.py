@@ -12,14 +12,13 @@ from operator import attrgetter
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import LoadKind
+from model_analyzer.domain.trials import LoadKind, load_words
 from model_analyzer.noise.parts import add_up
 from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.swept import is_swept, parameter_name
+from model_analyzer.reports.parameters import is_swept, parameter_name
 from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -33,9 +32,9 @@ from model_analyzer.results.columns import (
     metric_over_all,
     reports_gpus,
 )
+from model_analyzer.results.effects import varied_parameters
 from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.varied import varied_parameters
 
 # Metrics that the table shows by default.
 _TOKENS = ("output_token_throughput", "time_to_first_token_p99", "inter_token_latency_p99")

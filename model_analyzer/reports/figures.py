@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from model_analyzer.domain.efficiency import (
+from model_analyzer.domain.costs import (
     EFFICIENCY,
     ENERGY_PER_INFERENCE,
     IDLE_ENERGY_PER_INFERENCE,
@@ -15,7 +15,7 @@ from model_analyzer.domain.efficiency import (
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import number_text
 from model_analyzer.noise.noise import Noise, ratio_noise
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, value_texts

@@ -12,23 +12,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
+from model_analyzer.domain.costs import COSTS
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.numbers import limit_text, number_text
-from model_analyzer.domain.prices import COSTS
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.trials import load_words
+from model_analyzer.domain.words import counted, limit_text, number_text
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.cautions import is_unfinished, is_unsure
 from model_analyzer.reports.evidence import gain_text
 from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.front import Point, first_points, front_points
 from model_analyzer.reports.headline import compared_at, settings_text, unit_text
 from model_analyzer.reports.html import render_page
+from model_analyzer.reports.parameters import swept_text
 from model_analyzer.reports.plots import evenly, is_higher_better
-from model_analyzer.reports.remarks import UNFINISHED, certainty_text
-from model_analyzer.reports.swept import swept_text
+from model_analyzer.reports.remarks import UNFINISHED, certainty_text, is_unfinished, is_unsure
 from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer, is_low
 from model_analyzer.results.columns import instances_text
 from model_analyzer.results.ranking import Ranking

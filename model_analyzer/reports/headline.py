@@ -7,15 +7,14 @@ from __future__ import annotations
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.goodput import GOODPUT
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Source, Unit
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.numbers import number_text, percent_text
-from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.domain.trials import under
+from model_analyzer.domain.words import capitalized, counted, number_text, percent_text
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.evidence import gain_text, value_texts
-from model_analyzer.reports.swept import swept_text
+from model_analyzer.reports.parameters import swept_text
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import instances_text, own_instances_text
 from model_analyzer.results.ranking import Ranking, VariantResult

@@ -14,8 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from textwrap import wrap
 
-from model_analyzer.domain.printable import drawable, drawable_values
-from model_analyzer.domain.words import counted, first_few, shortened
+from model_analyzer.domain.words import counted, drawable, drawable_values, first_few, shortened
 from model_analyzer.reports.build import Standing, Summary
 from model_analyzer.reports.engines import PDF, PNG, SVG
 from model_analyzer.reports.plots import Chart

@@ -12,20 +12,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.environment import is_masked
 from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.hardware import MIG, with_place
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.secrets import MASK
-from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.domain.secrets import MASK, is_masked
+from model_analyzer.domain.trials import ServerSetup, under
+from model_analyzer.domain.words import number_text
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.headline import values_text
 from model_analyzer.reports.method import minute_text
+from model_analyzer.reports.parameters import swept_text
 from model_analyzer.reports.remarks import certainty_text, miss_text, remarks_of
-from model_analyzer.reports.swept import swept_text
 from model_analyzer.reports.templating import Commented, render_yaml
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.ranking import Ranking

@@ -12,16 +12,14 @@ from enum import Enum
 from itertools import combinations
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS, Better
-from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
-from model_analyzer.domain.words import capitalized, counted
+from model_analyzer.domain.trials import load_words
+from model_analyzer.domain.words import capitalized, counted, decimals_of, number_text, percent_text
 from model_analyzer.reports.headline import unit_text
-from model_analyzer.reports.swept import parameter_name, value_text
+from model_analyzer.reports.parameters import parameter_name, value_text
 from model_analyzer.results.columns import Cell, fewest_requests
-from model_analyzer.results.effects import in_order
+from model_analyzer.results.effects import in_order, varied_parameters
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.varied import varied_parameters
 
 # Of all maps together; the first map is always complete.
 _MOST_PLACES = 3000

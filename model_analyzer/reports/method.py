@@ -13,15 +13,12 @@ from statistics import median
 from typing import Any
 
 from model_analyzer.domain.arrivals import is_open, traffic_of
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import REQUESTS_FOR_P99, NoticeKind, Outcome
-from model_analyzer.domain.numbers import chance_text, expected_gain_text
-from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial
+from model_analyzer.domain.profiles import Conclusion, FailedTrial, MeasuredTrial
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.trials import Workload
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.trials import Workload, trial_words
+from model_analyzer.domain.words import chance_text, counted, expected_gain_text
 from model_analyzer.noise.lag import SEND_LAG
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.reports.breakdown import missing_breakdown

@@ -1,115 +1,226 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The effects of parameters as rows to show."""
+"""Parameters as pages show them: their names, the values of those that only a user sweeps, and what
+differs between two measured configurations, in the words of config.pbtxt.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
-from model_analyzer.domain.loads import load_words
-from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import decimals_of, number_text
-from model_analyzer.reports.swept import is_swept, parameter_name, value_text
-from model_analyzer.reports.tables import Table
-from model_analyzer.results.columns import Cell
-from model_analyzer.results.effects import Effects, ValueEffect
+from model_analyzer.domain.differences import settings_differences
+from model_analyzer.domain.models import ModelVariant, instance_groups
+from model_analyzer.domain.parameters import PARAMETER, model_and_field, unpacked
+from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import load_words
+from model_analyzer.domain.words import shortened
+from model_analyzer.results.columns import Cell, own_instances_text
+from model_analyzer.results.effects import varied_parameters
+from model_analyzer.results.flat_rows import Row
+from model_analyzer.results.ranking import Ranking, VariantResult
 
-_MOST_VALUES = 10
+_NAMES = {
+    "concurrency": "Concurrency",
+    "request_rate": "Requests per second",
+    "batch_size": "Client batch size",
+    "max_batch_size": "Max batch size",
+    "instance_group": "Instance group",
+    "instance_group.count": "Instances",
+    "instance_group.kind": "Kind of instance",
+    "dynamic_batching": "Dynamic batching",
+    "dynamic_batching.max_queue_delay_microseconds": "Max queue delay (µs)",
+    "dynamic_batching.preferred_batch_size": "Preferred batch sizes",
+}
+
+# What a search varies by itself.
+_SEARCHED = {
+    "concurrency", "request_rate", "batch_size", "max_batch_size", "instance_group",
+    "instance_group.count", "instance_group.kind", "dynamic_batching",
+}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """A parameter value, and the best result with it: as text, with its load, and as a `share` (0
-    to 1) of the best result of all values. `measurements` is their number.
+# A key of the field `parameters`, and what a JSON object there has inside.
+_KEY = re.compile(r"(?:(?P<model>.*)\.)?parameters\.(?P<key>.*?)\.string_value(?P<inner>\..*)?")
+
+NOT_SET = "not set"
+
+# A sentence names so many values, and so many characters of each; tables have all.
+_MOST_NAMED = 2
+_LONGEST = 40
+
+
+def parameter_name(parameter: str) -> str:
+    """The display name: `config.instance_group.0.count` becomes `Instances`, and a key of the field
+    `parameters` is itself; with the model's name for composing models.
     """
-
-    value: str
-    best: str
-    load: str
-    share: float
-    measurements: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterRow:
-    """One parameter; `left_out` is the number of values without a bar."""
-
-    name: str
-    bars: tuple[Bar, ...]
-    left_out: int
+    field = re.sub(r"\.0(?=\.|$)", "", parameter.removeprefix("config."))
+    if field in _NAMES:
+        return _NAMES[field]
+    if key := _KEY.fullmatch(field):
+        of_model = f" of {key['model']}" if key["model"] else ""
+        return f"{key['key']}{key['inner'] or ''}{of_model}"
+    model, rest = model_and_field(field)
+    return f"{_NAMES[rest]} of {model}" if rest in _NAMES else field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Importance:
-    """The best results by parameter; `method` explains them."""
-
-    method: str
-    rows: tuple[ParameterRow, ...]
+def parameters_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
+    """The columns of the parameters in which rows differ: the display name and the name of each."""
+    names = dict.fromkeys(name for row in rows for name in row if name.startswith(PARAMETER))
+    return [(parameter_name(name), name) for name in names]
 
 
-def importance_rows(effects: Effects | None) -> Importance | None:
-    """The effects as rows to show; None if there are none."""
-    if effects is None:
-        return None
-    metric = METRICS[effects.tag]
-    among = ", among the measurements that meet the constraints" if effects.constrained else ""
-    return Importance(
-        method=(
-            f"For each value: the best {metric.name.lower()} ({metric.unit}) with it and its load,"
-            f" whatever the other parameters are{among}, and the number of measurements with it."
-        ),
-        rows=tuple(_row(*effect) for effect in effects.parameters.items()),
-    )
+def is_swept(parameter: str) -> bool:
+    """Whether only a user sweeps it: searches vary instances, batch limits and loads."""
+    _, field = model_and_field(re.sub(r"\.0(?=\.|$)", "", parameter))
+    return field not in _SEARCHED
 
 
-def swept_table(effects: Effects | None) -> Table | None:
-    """The best result for each value of the fields that only a user sweeps, in few columns; None if
-    there are none. Searches vary instances, batch limits and loads by themselves.
+def swept_values(results: Sequence[VariantResult]) -> Sequence[Mapping[str, Cell]]:
+    """For each configuration, the swept parameters in which these differ, by display name."""
+    rows = varied_parameters([(each.variants, each.best.trial.gpus) for each in results])
+    names = dict.fromkeys(name for row in rows for name in row if is_swept(name))
+    return [{parameter_name(name): _cell(row.get(name)) for name in names} for row in rows]
+
+
+def swept_text(ranking: Ranking, *, with_default: bool = False) -> str:
+    """The swept values of the recommendation, such as `iterations 10`; with those that the default
+    has `iterations 40 → 10`; "" if nothing was swept.
     """
-    if effects is None:
-        return None
-    metric = METRICS[effects.tag]
-    rows: list[tuple[Cell, ...]] = []
-    for name, values in effects.parameters.items():
-        if is_swept(name):
-            row = _row(name, values)
-            rows += (
-                (row.name, bar.value, bar.best, bar.load, bar.measurements) for bar in row.bars
+    own, *_ = rows = swept_values(ranking.results)
+    places = (place for place, result in enumerate(ranking.results) if result.is_default)
+    default = rows[next(places, 0)] if with_default else own
+    texts = [
+        f"{name} {_short(default[name])} → {_short(value)}"
+        if default[name] not in (value, NOT_SET)
+        else f"{name} {_short(value)}"
+        for name, value in own.items()
+    ]
+    more = len(texts) - _MOST_NAMED
+    texts[_MOST_NAMED:] = [f"{more} more"] if more > 0 else []
+    return ", ".join(texts)
+
+
+def _short(value: Cell) -> str:
+    return shortened(value_text(value), _LONGEST)
+
+
+def _cell(value: Cell) -> Cell:
+    return value if isinstance(value, (int, float)) else value_text(value)
+
+
+def value_text(value: Cell) -> str:
+    """A value of a parameter in words: `{}` is a field that is set without further fields."""
+    if value is None:
+        return NOT_SET
+    return "on" if value == "{}" else str(value)
+
+
+# Fields of a configuration, and of an instance group, that have another name here, or none.
+_SHOWN_OTHERWISE = ("name", "instance_group")
+_SHOWN_OF_GROUPS = ("name", "count", "kind")
+
+
+def changes_between(base: MeasuredTrial, new: MeasuredTrial) -> Iterator[tuple[str, str, str]]:
+    """What differs between two measured configurations, their names and their loads: what it is,
+    and both values.
+    """
+    yield from configuration_changes(base, new, with_names=True)
+    if load_words(base.trial) != load_words(new.trial):
+        yield "load", load_words(base.trial), load_words(new.trial)
+
+
+def configuration_changes(
+    base: MeasuredTrial, new: MeasuredTrial, *, with_names: bool = False
+) -> Iterator[tuple[str, str, str]]:
+    """What differs between two measured configurations: the field and both values; with their
+    names, if wished.
+    """
+    for old, later in zip_longest(_parts(base), _parts(new)):
+        if old is None or later is None or old.model != later.model:
+            continue
+        prefix = f"{later.model}: " if len(_parts(new)) > 1 else ""
+        pairs = [("variant", old.name, later.name)] if with_names else []
+        if not later.is_ensemble:
+            pairs.append(
+                (
+                    "instances",
+                    own_instances_text(old, gpus=base.trial.gpus),
+                    own_instances_text(later, gpus=new.trial.gpus),
+                )
             )
-    headers = ("Parameter", "Value", f"Best {metric.header}", "Load", "Measured")
-    return Table(headers=headers, rows=tuple(rows)) if rows else None
+        kept = [_kept(part) for part in (old, later)]
+        pairs += [
+            (name, _setting(name, each.then), _setting(name, each.now))
+            for each in settings_differences("", *kept)
+            for name in (_name(each.subject),)
+        ]
+        for name, before, after in pairs:
+            if before != after:
+                yield f"{prefix}{name}", before, after
 
 
-def _row(parameter: str, values: Sequence[ValueEffect]) -> ParameterRow:
-    shown = _spread(values)
-    bests = [value.best for value in values if value.best is not None]
-    decimals = decimals_of(bests)
-    top = max(bests, default=0.0)
-    return ParameterRow(
-        name=parameter_name(parameter),
-        bars=tuple(
-            Bar(
-                value=value_text(value.value),
-                best="none" if value.best is None else number_text(value.best, decimals),
-                load="" if value.trial is None else load_words(value.trial),
-                share=(value.best or 0.0) / top if top > 0 else 0.0,
-                measurements=value.measurements,
-            )
-            for value in shown
-        ),
-        left_out=len(values) - len(shown),
-    )
+def change_text(base: MeasuredTrial, new: MeasuredTrial) -> str:
+    """What differs between two measured configurations, in one line; "" if nothing does. It says
+    what a smaller batch limit means for clients, and names the fields of instance groups that are
+    kept, because searches of other tools drop them.
+    """
+    changes = [
+        f"{name} {old} → {later}{_refused(name, old, later)}"
+        for name, old, later in configuration_changes(base, new)
+    ]
+    kept = {
+        field: None
+        for old, later in zip(_parts(base), _parts(new), strict=False)
+        for field, value in _fields_of_groups(later).items()
+        if changes and value == _fields_of_groups(old).get(field)
+    }
+    return ", ".join(changes) + (f"; {' and '.join(kept)} kept" if kept else "")
 
 
-def _spread(values: Sequence[ValueEffect]) -> Sequence[ValueEffect]:
-    """The values; if too many, evenly spaced ones that include the best."""
-    if len(values) <= _MOST_VALUES:
-        return values
-    last = len(values) - 1
-    indices = [round(last * index / (_MOST_VALUES - 1)) for index in range(_MOST_VALUES)]
-    best = max(range(len(values)), key=lambda index: values[index].best or 0.0)
-    if best not in indices:
-        nearest = min(range(1, _MOST_VALUES - 1), key=lambda index: abs(indices[index] - best))
-        indices[nearest] = best
-    return [values[index] for index in indices]
+def _refused(name: str, old: str, later: str) -> str:
+    limits = [int(text) for text in (old, later) if text.isdigit()]
+    is_lower = name.endswith("max_batch_size") and len(limits) == 2 and limits[1] < limits[0]
+    return " (clients with larger batches will be refused)" if is_lower else ""
+
+
+def _kept(variant: ModelVariant) -> Mapping[str, Any]:
+    """The configuration without the fields that are shown in another way."""
+    config = {key: value for key, value in variant.config.items() if key not in _SHOWN_OTHERWISE}
+    parameters = {
+        key: unpacked(value.get("string_value"))
+        for key, value in variant.config.get("parameters", {}).items()
+    }
+    return {**config, "instance_group": _fields_of_groups(variant), "parameters": parameters}
+
+
+def _name(subject: str) -> str:
+    """The field of a difference; a key of `parameters` is itself."""
+    field = subject.removeprefix(": ")
+    key = field.removeprefix("parameters: ")
+    return field if key == field else key.replace(": ", ".")
+
+
+def _fields_of_groups(variant: ModelVariant) -> Mapping[str, Any]:
+    """The fields of the instance groups that are not shown in another way: of the only group, or
+    of each group by its number.
+    """
+    groups = [
+        {key: value for key, value in group.items() if key not in _SHOWN_OF_GROUPS}
+        for group in instance_groups(variant.config)
+    ]
+    if len(groups) == 1:
+        return groups[0]
+    return {f"{number}": fields for number, fields in enumerate(groups) if fields}
+
+
+def _setting(name: str, value: str) -> str:
+    """A value in a configuration; an empty one, such as that of `dynamic_batching`, is a switch."""
+    missing = "off" if name == "dynamic_batching" else "not set"
+    return {"": missing, "{}": "on"}.get(value, value)
+
+
+def _parts(item: MeasuredTrial) -> Sequence[ModelVariant]:
+    return [part for work in item.trial.workloads for part in work.variant.with_parts()]

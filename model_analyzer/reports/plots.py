@@ -12,12 +12,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.metrics import METRICS, Better
-from model_analyzer.domain.numbers import limit_text, number_text
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
-from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.domain.trials import Load, LoadKind, load_text
+from model_analyzer.domain.words import limit_text, number_text
 from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.results.ranking import VariantResult
 

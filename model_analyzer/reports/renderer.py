@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from model_analyzer.domain.printable import one_line
+from model_analyzer.domain.words import one_line
 from model_analyzer.reports.engines import SVG, append
 
 # The child gets the parent's import path, so it finds the same packages in an environment, a

@@ -12,19 +12,17 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, TextIO, TypeVar
 
-from model_analyzer.domain.efficiency import EFFICIENCY
+from model_analyzer.domain.costs import COSTS, EFFICIENCY
 from model_analyzer.domain.goals import Goal, are_met
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Values
 from model_analyzer.domain.metrics import METRICS, Source, canonical
-from model_analyzer.domain.numbers import decimals_of, number_text, percent_text
-from model_analyzer.domain.prices import COSTS
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.domain.trials import LoadKind, Workload, load_words
+from model_analyzer.domain.words import decimals_of, number_text, percent_text
 from model_analyzer.noise.response_cache import HIT_RATE
 from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.evidence import gain_text, times_text
-from model_analyzer.reports.swept import swept_values
+from model_analyzer.reports.parameters import swept_values
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,

@@ -15,9 +15,8 @@ import jinja2
 import markupsafe
 import yaml
 
-from model_analyzer.domain.loads import trial_words
-from model_analyzer.domain.printable import one_line
-from model_analyzer.domain.words import capitalized
+from model_analyzer.domain.trials import trial_words
+from model_analyzer.domain.words import capitalized, one_line
 from model_analyzer.reports.renderer import Picture
 
 _TEMPLATES = Path(__file__).with_name("templates")

@@ -15,10 +15,10 @@ from typing import Generic, TypeVar
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit, metric_of
 from model_analyzer.domain.models import ModelVariant, is_openai
-from model_analyzer.domain.numbers import decimals_for
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.secrets import masked
 from model_analyzer.domain.trials import LoadKind, Workload
+from model_analyzer.domain.words import decimals_for
 from model_analyzer.results.ranking import VariantResult
 
 Cell = str | int | float | None

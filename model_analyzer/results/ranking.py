@@ -12,25 +12,24 @@ from operator import is_
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.conclusions import Conclusion
+from model_analyzer.domain.costs import HourlyCost, Prices, hourly_cost
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, Objective, are_met
 from model_analyzer.domain.goodput import with_goodput
 from model_analyzer.domain.measurements import Columns, Measurement
 from model_analyzer.domain.metrics import Unit
-from model_analyzer.domain.model_names import group_members, group_name
-from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.prices import HourlyCost, Prices, hourly_cost
+from model_analyzer.domain.models import ModelVariant, group_members, group_name
 from model_analyzer.domain.profiles import (
+    Conclusion,
     FailedTrial,
     MeasuredTrial,
     Profile,
+    Proof,
     TrialRecord,
     failed_trials,
 )
-from model_analyzer.domain.proofs import Proof
 from model_analyzer.domain.slots import Lane, SharedHost
 from model_analyzer.domain.trials import Failure
-from model_analyzer.noise.laws.catalogue import with_doubts
+from model_analyzer.noise.laws import with_doubts
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import has_repetitions, pool, pooled_by_trial
 from model_analyzer.noise.ties import (

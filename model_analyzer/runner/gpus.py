@@ -1,15 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chooses the GPUs of a run: present, visible to CUDA programs, and requested. Pure."""
+"""The GPUs of a run: finds and samples them through NVML, reduces the samples of a trial to
+metrics, and chooses those that are present, visible to CUDA programs, and requested.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
 
+from model_analyzer.domain.costs import METERED_POWER
 from model_analyzer.domain.hardware import Device
+from model_analyzer.domain.measurements import CounterReading, Observation, Values
+from model_analyzer.domain.metrics import METRICS, Reduction, Source
 from model_analyzer.errors import ConfigError, Problem, wrong
+from model_analyzer.runner.monitors.usage import Sampler
 
 log = logging.getLogger(__name__)
 
@@ -123,3 +133,247 @@ def _listed(devices: Sequence[Device]) -> str:
         return "CUDA programs see none: remove the option"
     texts = (f"{index}: {device.name} {device.uuid}" for index, device in enumerate(devices))
     return "available: " + ", ".join(texts)
+
+
+# The values of each GPU, by UUID, at one moment.
+Sample = Mapping[str, Values]
+
+_MB = 1e6
+
+# The seconds between two readings of an energy counter: GPUs update it every 0.1 s or so.
+_METERING_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedGpus:
+    """The GPUs of a run; `read` samples given GPUs, `meter` reads their energy counters (in joules,
+    by UUID), if the source has them. `driver` is its version, "" if unknown.
+    """
+
+    devices: tuple[Device, ...]
+    read: Callable[[Sequence[Device]], Sample]
+    driver: str = ""
+    meter: Callable[[Sequence[Device]], Mapping[str, float]] | None = None
+
+    def monitor(self, interval_s: float, *, is_metered: bool = True) -> GpuMonitor:
+        """A new monitor, which reads the energy counters unless it is not metered."""
+        meter = self._meter if is_metered else dict
+        return GpuMonitor(lambda: self.read(self.devices), interval_s, meter=meter)
+
+    def unknown(self) -> str:
+        """The metrics that are not available, in one line, or ""."""
+        sample, counters = dict(self.read(self.devices)), self._meter()
+        for device in self.devices:
+            if self.meter is None or device.uuid in counters:
+                sample[device.uuid] = {**sample.get(device.uuid, {}), METERED_POWER: 0.0}
+        return unknown_metrics(self.devices, sample)
+
+    def _meter(self) -> Mapping[str, float]:
+        return {} if self.meter is None else self.meter(self.devices)
+
+
+class GpuMonitor:
+    """Samples GPUs while entered, every `interval_s` seconds, and reads their energy counters, more
+    often. `clock` is in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Sample],
+        interval_s: float,
+        *,
+        meter: Callable[[], Mapping[str, float]] = dict,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._read, self._meter, self._clock = read, meter, clock
+        self._samples: list[Sample] = []
+        self._counters: list[CounterReading] = []
+        self._stack = ExitStack()
+        self._interval_s = interval_s
+
+    def __enter__(self) -> GpuMonitor:
+        if self._meter():
+            interval_s = min(self._interval_s, _METERING_S)
+            self._stack.enter_context(Sampler(self.read_counters, interval_s))
+        # the last one ends first: its last sample is taken before utilization falls
+        self._stack.enter_context(Sampler(self.look, self._interval_s))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def look(self) -> None:
+        """Takes a sample."""
+        self._samples.append(self._read())
+
+    def read_counters(self) -> None:
+        """Reads the energy counters."""
+        before_s, counters = self._clock(), self._meter()
+        self._counters.append(((before_s + self._clock()) / 2, counters))
+
+    @property
+    def observation(self) -> Observation:
+        return Observation(gpus=over_time(self._samples), counters=tuple(self._counters))
+
+
+def over_time(samples: Sequence[Sample]) -> Mapping[str, Values]:
+    """The values of each GPU, from samples in order of time."""
+    readings: dict[str, dict[str, list[float]]] = {}
+    for sample in samples:
+        for uuid, values in sample.items():
+            tags = readings.setdefault(uuid, {})
+            for tag, value in values.items():
+                tags.setdefault(tag, []).append(value)
+    return {
+        uuid: {tag: round(_reduced(tag, numbers), 1) for tag, numbers in tags.items()}
+        for uuid, tags in readings.items()
+    }
+
+
+def _reduced(tag: str, numbers: Sequence[float]) -> float:
+    reduction = METRICS[tag].over_time
+    if reduction is Reduction.MEAN and len(numbers) > 1:
+        numbers = numbers[1:]  # the first sample is from before the load
+    return reduction.apply(numbers)
+
+
+def unknown_metrics(devices: Sequence[Device], sample: Sample) -> str:
+    """The metrics that are missing in `sample`, by device, in one line; "" if it is complete."""
+    missing: dict[tuple[str, ...], list[str]] = {}
+    for device in devices:
+        tags = tuple(
+            tag
+            for tag, metric in METRICS.items()
+            if metric.source is Source.GPU and tag not in sample.get(device.uuid, {})
+        )
+        if tags:
+            missing.setdefault(tags, []).append(device.uuid)
+    return "; ".join(f"{', '.join(tags)} of {', '.join(uuids)}" for tags, uuids in missing.items())
+
+
+class Nvml:
+    """The GPUs of this machine according to the driver, while entered. `gpus` is in the order of
+    nvidia-smi, and empty without a driver; `driver` is its version, "" if unknown.
+    """
+
+    def __init__(self) -> None:
+        self.gpus: tuple[Gpu, ...] = ()
+        self.driver = ""
+        self._handles: dict[str, Any] = {}
+        self._is_open = False
+
+    def __enter__(self) -> Nvml:
+        import pynvml  # only when used: most machines that run the tests have no driver
+
+        log.info("Initializing GPUDevice handles")
+        try:
+            pynvml.nvmlInit()
+        except (pynvml.NVMLError_LibraryNotFound, pynvml.NVMLError_DriverNotLoaded) as error:
+            log.debug("No GPU: %s", error)
+            return self
+        except pynvml.NVMLError as error:
+            log.warning("GPUs cannot be used: %s (see what nvidia-smi says)", error)
+            return self
+        self._is_open = True
+        self.driver = str(nvml_answer(pynvml.nvmlSystemGetDriverVersion) or "")
+        self.gpus = tuple(self._find())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        import pynvml
+
+        if self._is_open:
+            pynvml.nvmlShutdown()
+
+    def read(self, devices: Sequence[Device]) -> Sample:
+        """The current values of each device; values that cannot be read are left out."""
+        return {device.uuid: _values(self._handles[device.uuid]) for device in devices}
+
+    def meter(self, devices: Sequence[Device]) -> Mapping[str, float]:
+        """The energy that each device has used since the driver was loaded, in joules; devices
+        without a counter are left out.
+        """
+        counters = {device.uuid: _joules(self._handles[device.uuid]) for device in devices}
+        return {uuid: joules for uuid, joules in counters.items() if joules is not None}
+
+    def _find(self) -> Iterator[Gpu]:
+        import pynvml
+
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            try:
+                handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+                slices = _slices(handle)
+                yield Gpu(
+                    self._device(handle),
+                    None if slices is None else tuple(map(self._device, slices)),
+                )
+            except pynvml.NVMLError as error:
+                log.warning("GPU %d cannot be used: %s", index, error)
+
+    def _device(self, handle: Any) -> Device:
+        import pynvml
+
+        device = Device(
+            uuid=str(pynvml.nvmlDeviceGetUUID(handle)),
+            name=str(pynvml.nvmlDeviceGetName(handle)),
+            memory=_values(handle).get("gpu_total_memory", 0.0),
+        )
+        self._handles[device.uuid] = handle
+        return device
+
+
+def _slices(handle: Any) -> Sequence[Any] | None:
+    """The MIG devices of a GPU, or None if it is not in MIG mode."""
+    import pynvml
+
+    modes = nvml_answer(pynvml.nvmlDeviceGetMigMode, handle)
+    if modes is None or modes[0] != pynvml.NVML_DEVICE_MIG_ENABLE:
+        return None
+    handles = (
+        nvml_answer(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, index)
+        for index in range(pynvml.nvmlDeviceGetMaxMigDeviceCount(handle))
+    )
+    return [slice_handle for slice_handle in handles if slice_handle is not None]
+
+
+def _values(handle: Any) -> Values:
+    import pynvml
+
+    values: dict[str, float] = {}
+    # Version 2 leaves out memory that the driver has reserved, like nvidia-smi.
+    memory = nvml_answer(
+        pynvml.nvmlDeviceGetMemoryInfo, handle, pynvml.nvmlMemory_v2
+    ) or nvml_answer(pynvml.nvmlDeviceGetMemoryInfo, handle)
+    if memory is not None:
+        values["gpu_used_memory"] = memory.used / _MB
+        values["gpu_free_memory"] = memory.free / _MB
+        values["gpu_total_memory"] = memory.total / _MB
+    rates = nvml_answer(pynvml.nvmlDeviceGetUtilizationRates, handle)
+    if rates is not None:
+        values["gpu_utilization"] = float(rates.gpu)
+    milliwatts = nvml_answer(pynvml.nvmlDeviceGetPowerUsage, handle)
+    if milliwatts is not None:
+        values["gpu_power_usage"] = milliwatts / 1000
+    return values
+
+
+def _joules(handle: Any) -> float | None:
+    import pynvml
+
+    millijoules = nvml_answer(pynvml.nvmlDeviceGetTotalEnergyConsumption, handle)
+    return None if millijoules is None else millijoules / 1000
+
+
+def nvml_answer(ask: Callable[..., Any], *arguments: Any) -> Any:
+    """The answer of NVML, or None if this device or driver has none."""
+    import pynvml
+
+    try:
+        return ask(*arguments)
+    except pynvml.NVMLError:
+        return None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from model_analyzer.domain.environment import cache_directory
+from model_analyzer.domain.secrets import cache_directory
 from model_analyzer.errors import ModelAnalyzerError, RuntimeNotFound, wrong
 from model_analyzer.runner.process import run
 from model_analyzer.runner.versions import DEFAULT, EXPORT, PYTHONS, WARM_UP, short

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
-from model_analyzer.domain.efficiency import (
+from model_analyzer.domain.costs import (
     ENERGY_PER_INFERENCE,
     energy_per_inference,
     with_metered_power,
@@ -31,7 +31,7 @@ from model_analyzer.domain.protocols import LoadGenerator, Monitor, Runner, Serv
 from model_analyzer.domain.secrets import masked_text
 from model_analyzer.domain.slots import Finished, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
-from model_analyzer.noise.laws.catalogue import judged
+from model_analyzer.noise.laws import judged
 from model_analyzer.noise.response_cache import with_hits
 from model_analyzer.runner.repository import OutputRepository
 

@@ -16,10 +16,10 @@ from typing import Any
 from model_analyzer.domain.model_config_rules import batch_sizes, least_batch_limit
 from model_analyzer.domain.models import apply_parameters
 from model_analyzer.errors import ConfigError, wrong
-from model_analyzer.search.instance_groups import fixed_counts
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.variants import (
     Size,
+    fixed_counts,
     higher_limits,
     listed_batch_limits,
     single_parameters,

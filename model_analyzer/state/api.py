@@ -18,12 +18,9 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.state import checkpoint as value
 from model_analyzer.state.contents import read_listed
-from model_analyzer.state.find import find, pick
+from model_analyzer.state.find import find, pick, sort_value
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.overview import sort_value
-from model_analyzer.state.stores.checkpointer import Checkpointer
-from model_analyzer.state.stores.directory import download, save_checkpoint
-from model_analyzer.state.stores.opening import open_store
+from model_analyzer.state.stores import Checkpointer, download, open_store, save_checkpoint
 
 if TYPE_CHECKING:
     import pandas

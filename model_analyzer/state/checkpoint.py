@@ -15,13 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import WITHOUT_GPU, Device
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import empty, freeze, thaw
-from model_analyzer.domain.profiles import MeasuredTrial, Profile
-from model_analyzer.domain.proofs import Proof, ProofSubject
+from model_analyzer.domain.profiles import Conclusion, MeasuredTrial, Profile, Proof, ProofSubject
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable

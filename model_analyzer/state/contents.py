@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import UUID
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
-from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.proofs import Proof, ProofSubject
+from model_analyzer.domain.profiles import Conclusion, Profile, Proof, ProofSubject, TrialRecord
 from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading.untrusted import open_regular
@@ -41,7 +39,6 @@ from model_analyzer.state.format.codec import (
     Encoder,
     encode_server_only,
 )
-from model_analyzer.state.format.copies import COPY, inflated, restored
 from model_analyzer.state.format.decoder import (
     decode_asked,
     decode_conclusion,
@@ -55,13 +52,16 @@ from model_analyzer.state.format.decoder import (
 )
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.lines import (
+    COPY,
     MOST_BYTES,
     DamagedLine,
     Entry,
     checksum_of,
     decode,
     encode,
+    inflated,
     pieces,
+    restored,
     split,
     without_serial,
 )

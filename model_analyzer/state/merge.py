@@ -19,8 +19,7 @@ from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.mismatch import PROCESSOR, hardware_differences, hardware_of
-from model_analyzer.state.records import Records
-from model_analyzer.state.unverified import unverified_key
+from model_analyzer.state.records import Records, unverified_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ import stat
 from functools import lru_cache
 from pathlib import Path
 
-from model_analyzer.domain.environment import cache_directory
+from model_analyzer.domain.secrets import cache_directory
 
 log = logging.getLogger(__name__)
 

@@ -12,12 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome, Values
-from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.proofs import Proof
+from model_analyzer.domain.profiles import Conclusion, Profile, Proof, TrialRecord
 from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.domain.trials import Failure, Trial, has_more_time
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path

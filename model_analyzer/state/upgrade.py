@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.hardware import NAMELESS, WITHOUT_GPU, Device, name_by_memory
+from model_analyzer.domain.profiles import Conclusion
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.state.format.codec import FORMAT, KINDS

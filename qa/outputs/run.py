@@ -26,7 +26,7 @@ from model_analyzer.app.run.beginning import begin
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.proofs import Proof, Verdict
+from model_analyzer.domain.profiles import Proof, Verdict
 from model_analyzer.features.proof.outputs import OutputCheck, OutputOptions
 from model_analyzer.runner.server.triton import TritonServer
 from qa.outputs.cases import FAULTS, HEALTHY, PART, Case

@@ -16,7 +16,7 @@ from typing import IO
 import psutil
 
 from conftest import Mark
-from model_analyzer.runner.leftovers import GUARD
+from model_analyzer.runner.workspace import GUARD
 from qa.soaking.checks import Event, Outcome, acknowledged, event_of
 
 GUARD_OF = "guard of "

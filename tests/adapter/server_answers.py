@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from tritonclient.grpc import model_config_pb2, service_pb2
 
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import Protocol
+from model_analyzer.domain.words import one_line
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import ServerClient, has_fixed_shapes

@@ -16,16 +16,10 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.efficiency import with_metered_power
+from model_analyzer.domain.costs import with_metered_power
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
-from model_analyzer.runner.gpus import Gpu
-from model_analyzer.runner.monitors.gpu import (
-    GpuMonitor,
-    Nvml,
-    ObservedGpus,
-    Sample,
-)
+from model_analyzer.runner.gpus import Gpu, GpuMonitor, Nvml, ObservedGpus, Sample
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from tests.conftest import GIB, TESTS, PretendDriver, gpu
 

@@ -19,11 +19,10 @@ import pytest
 
 from model_analyzer.errors import ServerError
 from model_analyzer.runner import workspace
-from model_analyzer.runner.leftovers import VARIABLE, remove_leftovers, shm_prefix
 from model_analyzer.runner.owner import owner_of, this_process
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.server.endpoints import choose_endpoints
-from model_analyzer.runner.workspace import Workspace
+from model_analyzer.runner.workspace import VARIABLE, Workspace, remove_leftovers, shm_prefix
 from tests.adapter.test_local_server import SETTINGS
 
 # a child that ignores SIGTERM, with a child of its own that nobody ends with it
@@ -32,7 +31,7 @@ STUB = "trap '' TERM; sleep 300 & sleep 300"
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from model_analyzer.runner.leftovers import shm_prefix
+from model_analyzer.runner.workspace import shm_prefix
 from model_analyzer.runner.process import Process
 prefix = shm_prefix("0123abcd")
 process = Process(["/bin/sh", "-c", {script!r} + " echo > /dev/shm/" + prefix + "region; wait"],
@@ -195,7 +194,7 @@ def test_a_run_that_a_leftover_has_started_does_not_end_itself(mark) -> None:
     text = owner_of(ended.pid)
     ended.wait()
     source = (
-        "from model_analyzer.runner.leftovers import remove_leftovers;"
+        "from model_analyzer.runner.workspace import remove_leftovers;"
         "remove_leftovers(); print('still here')"
     )
     done = subprocess.run(

@@ -16,12 +16,7 @@ import psutil
 import pytest
 
 from model_analyzer.domain.models import ModelVariant, VariantNames
-from model_analyzer.domain.settings import (
-    LaunchMode,
-    Protocol,
-    ServerRestart,
-    ServerSettings,
-)
+from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.model_config import parse_text
 from model_analyzer.runner.process import Guard, Process, ReadyGuard, describe_status, run

@@ -18,11 +18,7 @@ import pytest
 from model_analyzer.errors import ConfigError, RepositoryError
 from model_analyzer.runner.file_trees import files_under
 from model_analyzer.runner.repository import ModelRepository
-from model_analyzer.runner.repository_copy import (
-    RepositoryCopy,
-    Snapshot,
-    repository_copy,
-)
+from model_analyzer.runner.repository_copy import RepositoryCopy, Snapshot, repository_copy
 from model_analyzer.urls import ListingLimits, find_all
 from tests.fakes.object_store import ObjectStore
 

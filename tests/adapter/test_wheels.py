@@ -22,14 +22,15 @@ import psutil
 import pytest
 
 from model_analyzer.errors import RuntimeNotFound
-from model_analyzer.runner.install import remove_leftovers, unpack
-from model_analyzer.runner.owner import boot_id, this_process
-from model_analyzer.runner.wheels import (
+from model_analyzer.runner.install import (
     Pip,
     isolated,
+    remove_leftovers,
     succeed,
+    unpack,
     without_python_variables,
 )
+from model_analyzer.runner.owner import boot_id, this_process
 
 
 def write_wheel(directory: Path, name: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import number_text
 from model_analyzer.features.compare.comparison_page import render_comparison
 from model_analyzer.reports.write import ExportDirectory
 from tests.browser.conftest import Opened

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.printable import one_line, printable
+from model_analyzer.domain.words import one_line, printable
 from model_analyzer.reports.plots import Chart
 from model_analyzer.state.format.layout import Layout
 from tests.drawn import images, svg_of

@@ -14,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.features.capacity.capacity_document import capacity_schema
+from model_analyzer.features.capacity.capacity_text import capacity_schema
 from model_analyzer.reports.document import results_schema
 from model_analyzer.state.profile_state import ProfileState
 from tests.features.capacity.replicas import open_load

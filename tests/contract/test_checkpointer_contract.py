@@ -14,9 +14,7 @@ from model_analyzer import Checkpoint, Checkpointer
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.find import pick
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.checkpointer import copy
-from model_analyzer.state.stores.directory import DirectoryCheckpointer
-from model_analyzer.state.stores.opening import StorageCheckpointer
+from model_analyzer.state.stores import DirectoryCheckpointer, StorageCheckpointer, copy
 from tests.contract.user_store import UserStore
 from tests.unit.state.samples import (
     failure,

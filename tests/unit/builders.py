@@ -14,13 +14,12 @@ from model_analyzer.config.kinds import Kind
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.resolve import Resolved, resolve_profile
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, Values
 from model_analyzer.domain.models import ModelVariant, freeze
-from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.profiles import Conclusion, Profile, StopReason, TrialRecord
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.traffic import Traffic

@@ -13,13 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.writing import (
-    create_file,
-    empty_output,
-    open_own,
-    replace_file,
-    write_output,
-)
+from model_analyzer.writing import create_file, empty_output, open_own, replace_file, write_output
 
 
 def names(directory: Path) -> list[str]:

@@ -14,14 +14,13 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.serving import AnyServer, Serving
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.conceal import Conceal
-from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import empty
-from model_analyzer.domain.printable import printable
 from model_analyzer.domain.protocols import Executor, Monitor
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.slots import Overdue
-from model_analyzer.domain.trials import Trial
+from model_analyzer.domain.trials import Trial, trial_words
+from model_analyzer.domain.words import printable
 from model_analyzer.runner.load.launches import Launches
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.monitors.usage import (

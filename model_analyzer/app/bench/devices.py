@@ -13,13 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.app.bench.job import Job
-from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.hardware import Device, kind_of
+from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.client.connect import access_flags
-from model_analyzer.runner.gpus import VISIBLE_DEVICES, choose_gpus, cuda_environment
-from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
+from model_analyzer.runner.gpus import (
+    VISIBLE_DEVICES,
+    Nvml,
+    ObservedGpus,
+    choose_gpus,
+    cuda_environment,
+)
 from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.state.own_key import own_key
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from model_analyzer.config.places import Places
 from model_analyzer.config.price_files import read_prices
 from model_analyzer.config.resolve import Resolved
-from model_analyzer.domain.model_names import is_pattern, unmatched
-from model_analyzer.domain.prices import Prices
+from model_analyzer.domain.costs import Prices
+from model_analyzer.domain.models import is_pattern, unmatched
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import ConfigError, Problem, wrong

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job, with_matching_models
-from model_analyzer.app.bench.launch import launcher
+from model_analyzer.app.bench.programs import launcher
 from model_analyzer.config.places import Places
-from model_analyzer.domain.environment import cache_directory
 from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
+from model_analyzer.domain.secrets import cache_directory
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem, RepositoryError, wrong

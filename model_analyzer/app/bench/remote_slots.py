@@ -31,7 +31,7 @@ from model_analyzer.runner.executors.several_slots import (
     SlotLostError,
     SlotThreads,
 )
-from model_analyzer.runner.monitors.gpu import ObservedGpus
+from model_analyzer.runner.gpus import ObservedGpus
 from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.repository import OutputRepository

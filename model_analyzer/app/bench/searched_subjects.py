@@ -30,7 +30,7 @@ from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, re
 from model_analyzer.runner.load.shapes import foreign_shapes
 from model_analyzer.search.choose import check
 from model_analyzer.search.plan import EarlierRuns, SearchedModel, Subject
-from model_analyzer.state.stores.opening import every_record
+from model_analyzer.state.stores import every_record
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from model_analyzer.app.bench.devices import Devices, served_gpus
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.launch import embedded_server, launcher
 from model_analyzer.app.bench.models import facts_from_server
+from model_analyzer.app.bench.programs import embedded_server, launcher
 from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.domain.hardware import Machine, kind_of
@@ -22,8 +22,8 @@ from model_analyzer.domain.models import ModelFacts, is_decoupled
 from model_analyzer.domain.settings import LaunchMode
 from model_analyzer.domain.settings import Protocol as ClientProtocol
 from model_analyzer.errors import ConfigError, Problem
+from model_analyzer.runner.gpus import ObservedGpus
 from model_analyzer.runner.host import this_machine
-from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.repository import stage
 from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.c_api import EmbeddedServer

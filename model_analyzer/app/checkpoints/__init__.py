@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The use cases of `model-analyzer checkpoint`, a file for each; none imports another."""
+"""The use cases of `model-analyzer checkpoint`: whole checkpoints, and what is in them."""

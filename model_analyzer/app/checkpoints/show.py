@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the checkpoints of a directory, and shows the content of one."""
+"""Lists the checkpoints of a directory, shows the content of one, its trials or single
+measurements, and ranks its variants again, for the goals of the run or for others.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,52 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.app.selection.asked_goals import completed_records, wishes_of_runs
-from model_analyzer.app.selection.conditions import conditions_tables, default_rankings
-from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
+from model_analyzer.app.delivery.files import write_variants
+from model_analyzer.app.selection import (
+    chosen_subjects,
+    completed_records,
+    conditions_tables,
+    default_rankings,
+    goals_of,
+    priced,
+    ranked,
+    wishes_of_runs,
+)
+from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, GoalOverride
 from model_analyzer.domain.hardware import Machine, with_place
 from model_analyzer.domain.metrics import METRICS, is_best_high
 from model_analyzer.domain.models import thaw
-from model_analyzer.domain.numbers import with_error
+from model_analyzer.domain.profiles import Conclusion
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Shift
-from model_analyzer.domain.words import setting_text
-from model_analyzer.errors import without_checkpoints
+from model_analyzer.domain.words import counted, setting_text, with_error
+from model_analyzer.errors import without_checkpoints, wrong
+from model_analyzer.reports.build import Statement, state_answer
 from model_analyzer.reports.flat_files import to_table
+from model_analyzer.reports.formats import encode_rows
+from model_analyzer.reports.importance import swept_table
 from model_analyzer.reports.method import end_of_search, minute_text
-from model_analyzer.reports.swept import parameters_of
-from model_analyzer.reports.tables import Table, pairs_table
-from model_analyzer.results.flat_rows import NUMBERS, Row, best_of_variants, pooled_rows
+from model_analyzer.reports.parameters import parameters_of
+from model_analyzer.reports.tables import Table, answer_table, hardware_table, pairs_table
+from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model
+from model_analyzer.results.effects import effects
+from model_analyzer.results.flat_rows import (
+    NUMBERS,
+    Row,
+    RowFilter,
+    Rows,
+    best_of_variants,
+    column_named,
+    pooled_rows,
+    sort_rows,
+)
 from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.selection import top_with_default
 from model_analyzer.state.checkpoint import Checkpoint, in_order
+from model_analyzer.state.find import Overview, overviews
 from model_analyzer.state.format.codec import MODE
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.overview import Overview, overviews
 
 TitledTable = tuple[str, Table]
 
@@ -299,3 +325,181 @@ def _sort_value(overview: Overview, sort_by: str) -> Any:
         case "state":
             return overview.severity
     return overview.best[sort_by]
+
+
+_MEASUREMENTS = ("Measurements", "measurements")
+_REPETITION = ("Repetition", "repetition")
+_METRICS = ("perf_throughput", "perf_latency_p99", "gpu_used_memory", "cpu_used_ram")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """Which trials, in which order: those that pass all filters, and of these at most `limit`.
+    Without a column to sort by, the order is that of measuring. Several measurements of a trial are
+    pooled, unless they are `single`.
+    """
+
+    filters: Sequence[RowFilter] = ()
+    sort_by: str | None = None
+    order: str | None = None
+    limit: int | None = None
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """What a query chooses, one row for each model of a trial or of a measurement. The `wishes` of
+    the runs are the first metrics.
+    """
+
+    query: Query
+    rows: Sequence[Row]
+    wishes: Sequence[str] = ()
+
+    def table(self) -> Table:
+        """The rows for people: some metrics, and the columns of the query."""
+        sort_by, filters = self.query.sort_by, self.query.filters
+        queried = [*([sort_by] if sort_by else []), *(each.column for each in filters)]
+        shown = (*self.wishes, *_METRICS, *queried)
+        metrics = dict.fromkeys(name for name in shown if name in METRICS)
+        columns = [
+            ("Model", "model"),
+            ("Variant", "variant"),
+            ("Calls", "composing"),
+            *parameters_of(self.rows),
+            *places_of(self.rows),
+            *((name.replace("_", " ").title(), name) for name in NUMBERS),
+            *((METRICS[name].header, name) for name in metrics),
+            *self._counts(),
+        ]
+        return to_table(self.rows, columns)
+
+    def _counts(self) -> Sequence[tuple[str, str]]:
+        """The column of measurements, where a trial has several."""
+        header, name = _REPETITION if self.query.single else _MEASUREMENTS
+        rare = 0 if self.query.single else 1
+        return [(header, name)] if any(row[name] != rare for row in self.rows) else []
+
+    @property
+    def title(self) -> str:
+        """What the rows are, with their number."""
+        count = len({row["trial"] for row in self.rows})  # several models: several rows
+        if self.query.single:
+            return f"{counted(count, 'single measurement')}, not pooled"
+        is_pooled = any(row["measurements"] != 1 for row in self.rows)
+        return counted(count, "trial") + (", measurements pooled" if is_pooled else "")
+
+    def encoded(self, form: str) -> bytes:
+        """The rows for programs, as csv, json or parquet."""
+        return encode_rows(self.rows, form, self.wishes)
+
+
+def places_of(rows: Sequence[Row]) -> Sequence[tuple[str, str]]:
+    """The columns of the hardware and of the host, where rows differ in them."""
+    columns = (("Hardware", "hardware"), ("Host", "host"))
+    return [pair for pair in columns if len({row.get(pair[1]) for row in rows}) > 1]
+
+
+def parse_query(
+    where: Sequence[str],
+    sort_by: str | None,
+    order: str | None,
+    limit: int | None,
+    *,
+    single: bool = False,
+) -> Query:
+    """The query of these options. Raises ConfigError."""
+    option = "--where"
+    try:
+        filters = [RowFilter.parse(text) for text in where]
+        option = "--sort-by"
+        column = column_named(sort_by) if sort_by else None
+    except ValueError as error:
+        raise wrong(option, str(error)) from error
+    return Query(filters=filters, sort_by=column, order=order, limit=limit, single=single)
+
+
+def choose_trials(checkpoint: Checkpoint, query: Query) -> Trials:
+    """The trials or measurements of the checkpoint that the query chooses."""
+    records = [*completed_records(checkpoint)]
+    rows: Sequence[Row] = [
+        row
+        for row in (Rows(records, repetitions=True) if query.single else pooled_rows(records))
+        if "failure" not in row and all(each.matches(row) for each in query.filters)
+    ]
+    is_descending = query.order == "desc"
+    if query.sort_by is not None:
+        is_descending = is_descending if query.order else is_best_high(query.sort_by)
+        rows = sort_rows(rows, query.sort_by, descending=is_descending)
+    elif is_descending:
+        rows = rows[::-1]
+    return Trials(query=query, rows=rows[: query.limit], wishes=wishes_of_runs(checkpoint))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestVariants:
+    """The answers of a checkpoint, remarks about their goals, how many variants count, and the
+    directory for these, if they are to be written.
+    """
+
+    answers: Sequence[Answer]
+    remarks: Sequence[str]
+    count: int
+    directory: ExportDirectory | None
+
+    @property
+    def models(self) -> Sequence[ModelAnswer]:
+        """The answers of each model, one for each kind of hardware."""
+        return by_model(self.answers)
+
+    def hardware(self, model: ModelAnswer) -> Table:
+        """The best of each kind of hardware."""
+        return hardware_table(model.answers)
+
+    def statement(self, answer: Answer) -> tuple[Statement, Table]:
+        """The answer in words, with a table of its best variants and the default."""
+        results = top_with_default(answer.ranking, self.count)
+        return (
+            state_answer(answer, complete=True),
+            answer_table(results, answer.ranking.goal),
+        )
+
+    def swept(self, answer: Answer) -> Table | None:
+        """The best result for each value that the user swept."""
+        return swept_table(effects(answer.ranking))
+
+    def write(self, answer: Answer) -> Sequence[Path]:
+        """Writes the best variants with their measurements; the paths of the configurations."""
+        if self.directory is None:
+            return ()
+        return write_variants(self.directory, answer, self.count)
+
+
+def best_variants(
+    checkpoint: Checkpoint,
+    asked: GoalOverride,
+    *,
+    count: int,
+    model: str | None = None,
+    conditions: int | None = None,
+    directory: Path | None = None,
+    prices: Path | None = None,
+) -> BestVariants:
+    """The `count` best variants of each model, or of one, by the goals that are asked for or else
+    those of the run; `prices` is a file with prices of hardware. Raises CheckpointError or
+    ConfigError where there is nothing to rank, and OutputError where `directory` cannot be written
+    to.
+    """
+    profile = priced(checkpoint.profile, prices, asked)
+    names = chosen_subjects(checkpoint, model, several=True)
+    goals, remarks = goals_of(checkpoint, names, asked)
+    return BestVariants(
+        answers=[
+            answer_of(ranking)
+            for name, goal in goals.items()
+            for ranking in ranked(profile, name, goal, conditions)
+        ],
+        remarks=remarks,
+        count=count,
+        directory=None if directory is None else ExportDirectory(directory, "--output-dir"),
+    )

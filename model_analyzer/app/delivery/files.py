@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 from model_analyzer import __version__
 from model_analyzer.domain.hardware import kind_folder
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelConfig, ModelVariant, is_openai
+from model_analyzer.domain.models import ModelConfig, ModelVariant, group_members, is_openai
 from model_analyzer.domain.parameters import PARAMETER, differing_parameters
-from model_analyzer.domain.printable import printable
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings, ReportSettings
+from model_analyzer.domain.words import printable
 from model_analyzer.reports.build import Detail, Page, PageLink, ReportOrigin, build_detail
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.fleet import FleetModel, fleet_page, render_fleet

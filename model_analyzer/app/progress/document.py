@@ -21,15 +21,13 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant, thaw
+from model_analyzer.domain.models import ModelVariant, group_members, thaw
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.secrets import masked_values
-from model_analyzer.domain.trials import Failure, Trial
+from model_analyzer.domain.trials import Failure, Trial, load_words
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.reports.document import verdicts

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.noise import Interval
 from model_analyzer.results.answer import Answer

@@ -25,20 +25,18 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import canonical
-from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.profiles import MeasuredTrial, Outlook
 from model_analyzer.domain.slots import Overdue, Slot
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.time_left import TimeLeft
-from model_analyzer.forecast.trials_left import TrialStage, stage_of
+from model_analyzer.forecast.time_left import TimeLeft, TrialStage, stage_of
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel, intervals_of
 from model_analyzer.noise.pooling import pool
-from model_analyzer.profiling import loop_events as events
+from model_analyzer.profiling import loop
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.selection import Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
@@ -158,22 +156,22 @@ class Tracker:
             )
         )
 
-    def tell(self, event: events.Event) -> None:
+    def tell(self, event: loop.Event) -> None:
         """Takes an event of the search."""
         match event:
-            case events.TrialStarted(trial, slot, outlook):
+            case loop.TrialStarted(trial, slot, outlook):
                 self._started(trial, slot, outlook)
-            case events.TrialFinished(trial, outcome, slot):
+            case loop.TrialFinished(trial, outcome, slot):
                 self._finished(trial, outcome, slot)
-            case events.TrialOverdue(trial, slot, overdue):
+            case loop.TrialOverdue(trial, slot, overdue):
                 self._still_measuring(trial, overdue, self._name_of(slot))
-            case events.TrialLost(trial, slot, reason):
+            case loop.TrialLost(trial, slot, reason):
                 self._under_way -= 1
                 log.warning("%s: lost on %s (%s): measuring it again", trial, slot.name, reason)
                 self._sink.show(
                     TrialLost(elapsed_s=self._elapsed_s, trial=trial, slot=slot.name, reason=reason)
                 )
-            case events.GivenUp(failures, last, resumed, kind):
+            case loop.GivenUp(failures, last, resumed, kind):
                 self._given_up = True
                 log.error(
                     "The first %d attempts%s failed and none succeeded: skipping the rest of this"

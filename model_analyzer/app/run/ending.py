@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_analyzer.app.delivery.answer import Answers, Delivery, answers_to, deliver
-from model_analyzer.app.delivery.deploying import Deploying
+from model_analyzer.app.delivery.answer import Answers, Delivery, Deploying, answers_to, deliver
 from model_analyzer.app.delivery.files import originals_of
 from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.profiles import Profile

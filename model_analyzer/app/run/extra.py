@@ -18,7 +18,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.run.beginning import begin
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.app.run.measuring import Session, make_ready
-from model_analyzer.app.selection.conditions import ranked
+from model_analyzer.app.selection import ranked
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.settings import ModelSettings, ProfileSettings
@@ -28,8 +28,7 @@ from model_analyzer.forecast.time_left import time_left
 from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.results.conditions import differences
 from model_analyzer.results.ranking import Ranking
-from model_analyzer.search.plan import Plan, Subject
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import Plan, PlannedSearch, Subject
 from model_analyzer.state.profile_state import ProfileState
 
 # What to measure of a subject, given what is known so far.

@@ -24,14 +24,13 @@ from model_analyzer.app.resume import log_changed_secrets, open_state, settle_di
 from model_analyzer.app.run.beginning import Beginning
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.config.resolve import search_settings
-from model_analyzer.domain.efficiency import with_metered_power
-from model_analyzer.domain.model_names import group_members, group_name
-from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.costs import with_metered_power
+from model_analyzer.domain.models import VariantNames, group_members, group_name
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
 from model_analyzer.forecast.time_left import time_left
+from model_analyzer.profiling.loop import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import TrialFinished
 from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants

@@ -17,7 +17,7 @@ from model_analyzer.cli.echo import complain, echo
 from model_analyzer.errors import EXIT_OK, EXIT_USAGE
 
 # The feature whose schema is here beside the others.
-_CAPACITY = "model_analyzer.features.capacity.capacity_document"
+_CAPACITY = "model_analyzer.features.capacity.capacity_text"
 
 
 @click.group("config", context_settings={"help_option_names": ["-h", "--help"]})

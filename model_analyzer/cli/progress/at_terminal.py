@@ -16,8 +16,8 @@ from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.cli.console import TerminalView
 from model_analyzer.cli.signals import SignalInterrupts
-from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.settings import ProfileSettings, ProgressMode
+from model_analyzer.domain.words import one_line
 
 # The feature behind --prometheus-port and --otlp, imported when a run asks for it.
 _EXPORTERS = "model_analyzer.features.monitoring.exporters"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from model_analyzer.domain.numbers import number_text
+from model_analyzer.domain.words import number_text
 
 
 class Dot(NamedTuple):

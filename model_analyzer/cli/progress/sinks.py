@@ -25,14 +25,11 @@ from model_analyzer.app.progress.events import (
     TrialEnded,
     TrialStarted,
 )
-from model_analyzer.cli.progress.screen import Screen
-from model_analyzer.cli.progress.values import duration, expectation_text, values_text
+from model_analyzer.cli.progress.screen import Screen, duration, expectation_text, values_text
 from model_analyzer.domain.hardware import place_text
-from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.numbers import percent_text
-from model_analyzer.domain.printable import one_line
-from model_analyzer.domain.trials import Failure
+from model_analyzer.domain.trials import Failure, trial_words
+from model_analyzer.domain.words import one_line, percent_text
 
 log = logging.getLogger(__name__)
 

@@ -24,9 +24,8 @@ from model_analyzer.config.kinds import Duration
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.options import OPTIONS
 from model_analyzer.domain.foreign_json import depth, parse_json
-from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.secrets import masked_text
-from model_analyzer.domain.words import shortened
+from model_analyzer.domain.words import one_line, shortened
 from model_analyzer.errors import ModelAnalyzerError, wrong
 from model_analyzer.features.agents.agent_tools import (
     LIMITS,

@@ -11,8 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
     answer_lines,
@@ -26,7 +25,7 @@ from model_analyzer.features.capacity.facts.autoscaling import (
     Autoscaler,
 )
 from model_analyzer.features.capacity.facts.sizing import Sizing
-from model_analyzer.features.monitoring.queries import SUCCESSES, label_of
+from model_analyzer.features.monitoring.facts.service import SUCCESSES, label_of
 from model_analyzer.reports.kubernetes import object_name
 from model_analyzer.reports.templating import Commented, yaml_documents
 

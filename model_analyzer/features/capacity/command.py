@@ -243,8 +243,11 @@ def rendered(reports: Sequence[CapacityReport], form: str) -> str | None:
     cheapest kind: "" where the measurements do not carry one. None for another form.
     """
     from model_analyzer.features.capacity.autoscaler import FORMS, autoscaler_manifest
-    from model_analyzer.features.capacity.capacity_document import capacity_document
-    from model_analyzer.features.capacity.capacity_text import cheapest_of, to_markdown
+    from model_analyzer.features.capacity.capacity_text import (
+        capacity_document,
+        cheapest_of,
+        to_markdown,
+    )
 
     match form:
         case "md":

@@ -13,26 +13,22 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from model_analyzer.app.selection.asked_goals import goals_of, priced
-from model_analyzer.app.selection.conditions import ranked, run_of
-from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.app.selection import chosen_subjects, goals_of, priced, ranked, run_of
 from model_analyzer.config.kinds import Integer, Number
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.sources import read_text
+from model_analyzer.domain.costs import Fleet, fleet_for
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
-from model_analyzer.domain.numbers import MOST_DEMAND
-from model_analyzer.domain.prices import Fleet, fleet_for
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import MOST_DEMAND, counted
 from model_analyzer.errors import ConfigError, UnusableCheckpoint, wrong
 from model_analyzer.features.capacity.capacity_text import CapacityReport
 from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
-from model_analyzer.features.capacity.facts.day import day_cost, day_plan
+from model_analyzer.features.capacity.facts.day import LoadTrace, day_cost, day_plan
 from model_analyzer.features.capacity.facts.sizing import Demand, Sizing, sizing_of
-from model_analyzer.features.capacity.facts.traces import LoadTrace
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint
 

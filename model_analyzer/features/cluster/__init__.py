@@ -4,9 +4,8 @@
 
 * slot_places.py: on which nodes the slots go, and what they reserve there (pure)
 * child_environment.py: the environment of the programs of a slot (pure)
-* host_lock.py: one driver at a time measures on a host
-* slot_worker.py: what runs in the process of a slot: prepare, run trials, end; and what ends the
-  process when its node has died
+* slot_worker.py: what runs in the process of a slot: prepare, run trials, end; what ends it when
+  its node has died, and the lock by which one driver at a time measures on a host
 * ray_slots.py: slot workers as Ray actors, and questions to nodes; the only file that imports Ray
 * cluster_bench.py: the bench of a run whose slots are on a cluster, and these slots for the
   executor of the core: `profile --executor ray`

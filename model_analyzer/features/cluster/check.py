@@ -44,8 +44,7 @@ from model_analyzer.features.cluster.slot_places import (
     plan_slots,
 )
 from model_analyzer.features.doctor.findings import Finding
-from model_analyzer.features.doctor.gpu_checks import read_driver
-from model_analyzer.features.doctor.machine_checks import read_governors
+from model_analyzer.features.doctor.machine_checks import read_driver, read_governors
 from model_analyzer.features.doctor.program_checks import (
     check_load_generator,
     check_server,

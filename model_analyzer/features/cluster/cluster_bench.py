@@ -34,7 +34,7 @@ from model_analyzer.features.cluster.slot_bench import slot_order
 from model_analyzer.features.cluster.slot_places import SlotPlace, plan_slots
 from model_analyzer.features.cluster.slot_worker import SlotFacts, disagreement, processors_remark
 from model_analyzer.runner.executors.several_slots import ClusterExecutor
-from model_analyzer.runner.monitors.gpu import Nvml, ObservedGpus
+from model_analyzer.runner.gpus import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.node import Sharing

@@ -17,8 +17,7 @@ from model_analyzer.cli.shared_options import path_option
 from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.table import DOCTOR
-from model_analyzer.domain.printable import printable
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, printable
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
 from model_analyzer.features.cluster.node_comparison import NodeComparison, Row
 from model_analyzer.features.doctor.findings import Level, verdict

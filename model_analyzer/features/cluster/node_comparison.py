@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.hardware import WITHOUT_GPU, kind_text
-from model_analyzer.domain.numbers import with_error
+from model_analyzer.domain.words import with_error
 from model_analyzer.features.doctor.findings import Finding, Level, finding_document
 
 # the layout that docs/guides/cluster.md describes

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.app.selection.asked_goals import goal_text, goals_of, require_limits
-from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.app.selection import goal_text, goals_of, measured_subjects, require_limits
 from model_analyzer.config.goal_kinds import Tag
 from model_analyzer.config.nodes import Node
 from model_analyzer.domain.goals import Goal, GoalOverride
@@ -22,8 +21,7 @@ from model_analyzer.features.compare.comparison_report import (
     Side,
     comparison_remarks,
 )
-from model_analyzer.features.compare.facts.comparison import compare
-from model_analyzer.features.compare.facts.gate import Rule, judge
+from model_analyzer.features.compare.facts.comparison import Rule, compare, judge
 from model_analyzer.reports.images import Images
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.state.checkpoint import Checkpoint

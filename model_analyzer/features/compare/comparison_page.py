@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model_analyzer.domain.loads import load_words
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.settings import PlotSettings
+from model_analyzer.domain.trials import load_words
+from model_analyzer.domain.words import number_text
 from model_analyzer.features.compare.comparison_report import (
     ComparisonReport,
     best_table,
@@ -24,13 +24,17 @@ from model_analyzer.features.compare.comparison_report import (
     trials_table,
     trials_title,
 )
-from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison, verdict
-from model_analyzer.features.compare.facts.gate import Status
+from model_analyzer.features.compare.facts.comparison import (
+    ComparedPair,
+    ModelComparison,
+    Status,
+    verdict,
+)
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.changes import changes_between
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.html import charts_data, render_page
 from model_analyzer.reports.images import Drawings
+from model_analyzer.reports.parameters import changes_between
 from model_analyzer.reports.plots import (
     Chart,
     better_places,

@@ -12,20 +12,21 @@ from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
-from model_analyzer.domain.loads import load_words, under
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.trials import load_words, under
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.features.compare.facts.comparison import (
     ComparedPair,
+    Ground,
+    Judgement,
     Live,
     ModelComparison,
+    Status,
     verdict,
 )
-from model_analyzer.features.compare.facts.gate import Ground, Judgement, Status
 from model_analyzer.noise.noise import FEWEST_CHANGES, Interval
-from model_analyzer.reports.markup import escaped, markdown_table
+from model_analyzer.reports.markdown import escaped, markdown_table
 from model_analyzer.reports.tables import Table
 from model_analyzer.results.change import Change
 from model_analyzer.results.ranking import Ranking

@@ -18,21 +18,24 @@ from statistics import median
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.domain.differences import trial_differences
 from model_analyzer.domain.flags import shares_memory
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import empty, is_cached, is_decoupled, platform_of
-from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.proofs import Verdict
-from model_analyzer.domain.trials import Failure, Load, Trial
+from model_analyzer.domain.profiles import Profile, TrialRecord, Verdict
+from model_analyzer.domain.trials import Failure, Load, Trial, under
 from model_analyzer.domain.words import first_few
 from model_analyzer.errors import Interrupted, ServerError, wrong
 from model_analyzer.features.compare.comparison_report import ComparisonReport, Side
-from model_analyzer.features.compare.facts.comparison import ComparedPair, Live, ModelComparison
-from model_analyzer.features.compare.facts.gate import Rule, judge
+from model_analyzer.features.compare.facts.comparison import (
+    ComparedPair,
+    Live,
+    ModelComparison,
+    Rule,
+    judge,
+)
 from model_analyzer.features.compare.facts.pairs import Pairs, conclusion
 from model_analyzer.features.compare.sides import LiveSide, Sides, Target, start
 from model_analyzer.features.proof.outputs import OutputCheck, OutputOptions
-from model_analyzer.reports.changes import configuration_changes
+from model_analyzer.reports.parameters import configuration_changes
 from model_analyzer.results.change import median_change
 from model_analyzer.results.ranking import Ranking, rank
 from model_analyzer.runner.versions import is_before, short

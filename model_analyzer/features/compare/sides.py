@@ -19,8 +19,7 @@ from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.programs import provide_programs
 from model_analyzer.app.bench.workplace import Workplace, prepare
 from model_analyzer.app.run.caller import Caller
-from model_analyzer.app.selection.asked_goals import goals_of
-from model_analyzer.app.selection.subjects import measured_subjects
+from model_analyzer.app.selection import goals_of, measured_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.models import VariantNames, empty

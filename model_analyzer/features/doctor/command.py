@@ -17,15 +17,9 @@ import click
 from model_analyzer.cli.echo import echo, echo_styled, styled
 from model_analyzer.cli.table_command import Invocation, table_command
 from model_analyzer.config.table import DOCTOR
-from model_analyzer.domain.printable import printable
-from model_analyzer.domain.words import shortened
+from model_analyzer.domain.words import printable, shortened
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED
-from model_analyzer.features.doctor.findings import (
-    Finding,
-    Level,
-    document_of,
-    verdict,
-)
+from model_analyzer.features.doctor.findings import Finding, Level, document_of, verdict
 
 _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 _NO_MODELS = click.Option(

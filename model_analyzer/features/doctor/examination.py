@@ -14,10 +14,9 @@ from pathlib import Path
 
 from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.launch import launcher
 from model_analyzer.app.bench.models import fetched_for_user, read_models, repository_facts
 from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
-from model_analyzer.app.bench.programs import installs_load_generator, installs_server
+from model_analyzer.app.bench.programs import installs_load_generator, installs_server, launcher
 from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
 from model_analyzer.app.bench.workplace import check_variants_directory
 from model_analyzer.app.conceal import Conceal, concealing
@@ -38,8 +37,8 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
 from model_analyzer.features.doctor.findings import Finding, Level, ok, problem, warning
-from model_analyzer.features.doctor.gpu_checks import check_gpus
 from model_analyzer.features.doctor.machine_checks import (
+    check_gpus,
     check_group,
     check_readable,
     check_store,
@@ -90,8 +89,8 @@ from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import Workspace
-from model_analyzer.search.instance_groups import groups_with
 from model_analyzer.search.plan import SearchedModel
+from model_analyzer.search.variants import groups_with
 
 # The doctor waits less for a model to load than a run does by default.
 _LOAD_S = 60

@@ -20,6 +20,7 @@ from model_analyzer.domain.settings import LaunchMode, ServerSettings
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, RuntimeNotFound
 from model_analyzer.features.doctor.findings import Finding, Level, ok, problem
 from model_analyzer.reading.untrusted import read_regular
+from model_analyzer.runner.install import isolated
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import (
     INSTALL,
@@ -35,7 +36,6 @@ from model_analyzer.runner.runtime import (
     why_server_fails,
 )
 from model_analyzer.runner.server.log import package_of
-from model_analyzer.runner.wheels import isolated
 
 _LOOK_S = 20.0
 

@@ -13,9 +13,7 @@ from pathlib import Path
 from model_analyzer.app.bench.job import Job
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.extra import Extra, measure_extra, repetition
-from model_analyzer.app.selection.asked_goals import goals_of
-from model_analyzer.app.selection.conditions import ranked, run_of
-from model_analyzer.app.selection.subjects import chosen_subjects
+from model_analyzer.app.selection import chosen_subjects, goals_of, ranked, run_of
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames

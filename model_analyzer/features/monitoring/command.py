@@ -14,9 +14,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.features.monitoring.facts.service import MeasuredService, services_of
-from model_analyzer.features.monitoring.queries import ModelQueries
+from model_analyzer.domain.words import number_text
+from model_analyzer.features.monitoring.facts.service import (
+    MeasuredService,
+    ModelQueries,
+    services_of,
+)
 from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.kubernetes import head_remarks, object_name
 from model_analyzer.reports.templating import Commented, yaml_documents

@@ -117,7 +117,7 @@ def _document(each: Prediction) -> Mapping[str, Any]:
 
 
 def _table(each: Prediction) -> Table:
-    from model_analyzer.domain.numbers import number_text
+    from model_analyzer.domain.words import number_text
     from model_analyzer.features.prediction.predicted import sizes_text
     from model_analyzer.reports.tables import Table
 

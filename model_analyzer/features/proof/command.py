@@ -22,7 +22,7 @@ from model_analyzer.cli.shared_options import (
     model_option,
 )
 from model_analyzer.domain.goals import GoalOverride
-from model_analyzer.domain.proofs import ProofKind, Verdict
+from model_analyzer.domain.profiles import ProofKind, Verdict
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def endure(
     """
     from model_analyzer.app.recommend import recommend
     from model_analyzer.config.given_options import result_settings
-    from model_analyzer.reports.cautions import proven_texts
+    from model_analyzer.reports.remarks import proven_texts
 
     given = given_result_options(ctx, directory, prefix)
     settings = result_settings(given, config_file, os.environ)

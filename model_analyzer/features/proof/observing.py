@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model_analyzer.domain.proofs import Verdict
+from model_analyzer.domain.profiles import Verdict
 from model_analyzer.domain.words import counted, first_few
 from model_analyzer.features.proof.answers import Answer, Deviation, differences
 from model_analyzer.features.proof.asking import Asking, Place

@@ -20,10 +20,9 @@ from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.ending import rankings_of
 from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.models import ModelVariant, VariantNames, fingerprint
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
+from model_analyzer.domain.profiles import Proof, ProofKind, Verdict, prove
 from model_analyzer.domain.trials import Trial, Workload
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.errors import ServerError
 from model_analyzer.features.proof.answers import Answer as ModelAnswer
 from model_analyzer.features.proof.asking import Asking, Unanswered, client_of

@@ -28,12 +28,11 @@ from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.measuring import Session
 from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.models import fingerprint
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
-from model_analyzer.domain.trials import Failure, FailureReason, Trial
+from model_analyzer.domain.profiles import Proof, ProofKind, Verdict, prove
+from model_analyzer.domain.trials import Failure, FailureReason, Trial, trial_words
 from model_analyzer.domain.windows import Window
+from model_analyzer.domain.words import number_text
 from model_analyzer.features.proof.asking import client_of
 from model_analyzer.features.proof.facts import endurance as facts
 from model_analyzer.features.proof.facts.endurance import Sample, span
@@ -42,13 +41,13 @@ from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.results.answer import Answer
 from model_analyzer.runner.client.grpc import GrpcClient
 from model_analyzer.runner.client.interface import ServerCallError
+from model_analyzer.runner.gpus import ObservedGpus
 from model_analyzer.runner.host import whole_seconds
 from model_analyzer.runner.load.child import most_memory_of_each
 from model_analyzer.runner.load.ended import OUTPUT, Stop
 from model_analyzer.runner.load.generators import Generator
 from model_analyzer.runner.load.launches import Launches
 from model_analyzer.runner.load.output import parse_report
-from model_analyzer.runner.monitors.gpu import ObservedGpus
 from model_analyzer.runner.monitors.usage import read_resources
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.state.format.lines import DamagedLine, decode, split

@@ -19,7 +19,7 @@ from pathlib import Path
 from model_analyzer.app.bench.bench import make_runner
 from model_analyzer.app.bench.devices import Devices
 from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.launch import launcher
+from model_analyzer.app.bench.programs import launcher
 from model_analyzer.app.bench.serving import Serving, serve
 from model_analyzer.app.bench.workplace import Workplace
 from model_analyzer.app.delivery.files import configurations_of, head_of
@@ -27,12 +27,11 @@ from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.ending import rankings_of
 from model_analyzer.app.run.extra import Extra, in_session
 from model_analyzer.app.run.measuring import Session
-from model_analyzer.domain.loads import trial_words
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelConfig, ModelVariant
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
+from model_analyzer.domain.profiles import Proof, ProofKind, Verdict, prove
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
-from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
+from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial, trial_words
 from model_analyzer.errors import RepositoryError, ServerError
 from model_analyzer.features.proof.facts.promise import Check, judged, may_be_chance
 from model_analyzer.features.proof.soak import endured, endured_before

@@ -52,7 +52,7 @@ def track(
       model-analyzer track --mlflow http://localhost:5000
       model-analyzer track --wandb team/triton -s start/checkpoints
     """
-    from model_analyzer.app.checkpoints.best import best_variants
+    from model_analyzer.app.checkpoints.show import best_variants
     from model_analyzer.domain.goals import GoalOverride
     from model_analyzer.features.tracking.trackers import Mlflow, WeightsAndBiases, tracked_runs
 

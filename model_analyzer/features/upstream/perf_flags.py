@@ -24,10 +24,9 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_SHORT_FLAGS,
     PERF_ANALYZER_SWITCHES,
 )
-from model_analyzer.domain.loads import under_load
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.domain.models import empty, fingerprint, freeze
-from model_analyzer.domain.trials import Load, LoadKind
+from model_analyzer.domain.trials import Load, LoadKind, under_load
 
 Flags = Mapping[str, Any]
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.foreign_json import parse_unambiguous
 from model_analyzer.domain.hardware import Device, kind_of
 from model_analyzer.domain.measurements import (
@@ -29,6 +28,7 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.metrics import METRICS, Source, Unit
 from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze, thaw
 from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import CheckpointError
 from model_analyzer.features.upstream.perf_flags import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from model_analyzer.domain.efficiency import ENERGY_PER_INFERENCE, METERED_POWER
+from model_analyzer.domain.costs import ENERGY_PER_INFERENCE, METERED_POWER
 from model_analyzer.domain.flags import GENAI_PERF_FLAGS
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Values
 from model_analyzer.domain.metrics import METRICS, Reduction

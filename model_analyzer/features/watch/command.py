@@ -163,7 +163,7 @@ def _followed(
     from rich.text import Text
 
     from model_analyzer.cli.signals import SignalInterrupts
-    from model_analyzer.domain.printable import one_line
+    from model_analyzer.domain.words import one_line
     from model_analyzer.features.watch.watch_text import verdict_line
     from model_analyzer.features.watch.watching import look_for
 

@@ -13,10 +13,9 @@ from statistics import fmean, variance
 from typing import Any
 
 from model_analyzer import __version__
-from model_analyzer.domain.loads import under
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.numbers import MOST_RATE, number_text
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.trials import under
+from model_analyzer.domain.words import MOST_RATE, counted, number_text
 from model_analyzer.features.watch.facts.deviations import (
     SeenDeviation,
     WatchClass,

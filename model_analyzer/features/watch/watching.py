@@ -14,8 +14,13 @@ from model_analyzer.errors import ModelAnalyzerError, ServerError
 from model_analyzer.features.capacity.capacity_text import CapacityReport
 from model_analyzer.features.capacity.facts.sizing import Demand
 from model_analyzer.features.capacity.question import Question, capacity
-from model_analyzer.features.watch.facts.deviations import Watched, scenes_of, watched
-from model_analyzer.features.watch.facts.promised_service import PromisedService, promised_services
+from model_analyzer.features.watch.facts.deviations import (
+    PromisedService,
+    Watched,
+    promised_services,
+    scenes_of,
+    watched,
+)
 from model_analyzer.features.watch.facts.server_counts import Look
 from model_analyzer.features.watch.server_readings import WatchedPlace, ask_server, read_metrics
 from model_analyzer.results.answer import Answer

@@ -11,27 +11,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.statistics import BatchStatistics, added
+from model_analyzer.domain.words import number_text
 from model_analyzer.results.explain.chance import change_between, fell, rose
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.machine_use import (
-    busy_gpus,
-    cpu_line,
-    is_computing,
-    is_crowded,
-    is_full,
-    noise_ms,
-)
 from model_analyzer.results.explain.over_time import slowdown
-from model_analyzer.results.explain.picture import Pair, VariantPicture, latest
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
+    Pair,
     Situation,
     Station,
+    VariantPicture,
+    busy_gpus,
+    cpu_line,
     instances,
+    is_computing,
+    is_crowded,
+    is_full,
+    latest,
     ms,
+    noise_ms,
 )
 
 # An execution takes so many times as long when others run at the same time.

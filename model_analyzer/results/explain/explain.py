@@ -16,18 +16,10 @@ from model_analyzer.domain.trials import Workload
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.noise.ties import Comparison
-from model_analyzer.results.explain import (
-    contention,
-    outside,
-    over_time,
-    pipeline,
-    queueing,
-    tail,
-)
+from model_analyzer.results.explain import contention, outside, over_time, pipeline, queueing, tail
 from model_analyzer.results.explain.confirmation import Confirmation, changed
 from model_analyzer.results.explain.finding import CONSEQUENCES, FoundCause
-from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import Situation
+from model_analyzer.results.explain.situation import Situation, VariantPicture
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 Rule = Callable[[VariantPicture], Iterator[FoundCause]]

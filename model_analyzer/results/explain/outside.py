@@ -10,14 +10,18 @@ from typing import Any
 
 from model_analyzer.domain.arrivals import fewest_answers, waits_in_client
 from model_analyzer.domain.flags import NEEDS_CLIENT_SHM, needs_client_shm, shapes_of
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.trials import Workload
-from model_analyzer.domain.words import size_text
+from model_analyzer.domain.words import number_text, size_text
 from model_analyzer.noise.lag import SEND_LAG, sent_late
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.machine_use import is_full
-from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
+from model_analyzer.results.explain.situation import (
+    NEGLIGIBLE_MS,
+    Situation,
+    VariantPicture,
+    is_full,
+    ms,
+    percent,
+)
 
 # Instances that are less busy than that do not make requests wait.
 _FREE = 0.8

@@ -9,13 +9,19 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from statistics import fmean, median
 
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.results.explain.chance import window_noise
 from model_analyzer.results.explain.finding import Cause, FoundCause
-from model_analyzer.results.explain.machine_use import is_disturbed_much, noise_ms
-from model_analyzer.results.explain.picture import VariantPicture, earliest, latest
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms
+from model_analyzer.results.explain.situation import (
+    NEGLIGIBLE_MS,
+    Situation,
+    VariantPicture,
+    earliest,
+    is_disturbed_much,
+    latest,
+    ms,
+    noise_ms,
+)
 
 # An early execution is slow if it takes so many times as long as later ones, and so many ms more.
 _SLOW, _SLOW_MS = 1.5, 2.0

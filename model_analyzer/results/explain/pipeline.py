@@ -11,14 +11,14 @@ from typing import Any
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.machine_use import noise_ms
-from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,
     Station,
+    VariantPicture,
     instances,
     ms,
+    noise_ms,
     percent,
 )
 

@@ -12,20 +12,18 @@ from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.results.explain.chance import explained_wait
 from model_analyzer.results.explain.contention import most_gained
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.machine_use import (
-    busy_gpus,
-    cores_of_executions,
-    cpu_line,
-    is_computing,
-    is_full,
-)
-from model_analyzer.results.explain.picture import VariantPicture
 from model_analyzer.results.explain.pipeline import more_instances
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,
     Station,
+    VariantPicture,
+    busy_gpus,
+    cores_of_executions,
+    cpu_line,
     instances,
+    is_computing,
+    is_full,
     ms,
     percent,
 )

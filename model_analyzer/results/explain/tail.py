@@ -10,9 +10,15 @@ from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.words import counted
 from model_analyzer.results.explain.chance import Wait, explained_wait
 from model_analyzer.results.explain.finding import Cause, FoundCause
-from model_analyzer.results.explain.machine_use import disturbance_ms, noise_ms
-from model_analyzer.results.explain.picture import VariantPicture
-from model_analyzer.results.explain.situation import NEGLIGIBLE_MS, Situation, ms, percent
+from model_analyzer.results.explain.situation import (
+    NEGLIGIBLE_MS,
+    Situation,
+    VariantPicture,
+    disturbance_ms,
+    ms,
+    noise_ms,
+    percent,
+)
 
 # The p99 is so many times the median of a load without queue, and that many ms above it.
 _FAR, _FAR_MS = 3.0, 5.0

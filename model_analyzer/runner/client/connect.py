@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from model_analyzer.domain.flags import header_parts
 from model_analyzer.domain.settings import Protocol
 from model_analyzer.errors import ConfigError, wrong
 from model_analyzer.reading.untrusted import open_regular
@@ -79,11 +80,11 @@ def headers(flags: Mapping[str, Any]) -> Mapping[str, str]:
     texts = flags.get("http-header", ())
     by_name = {}
     for text in (texts,) if isinstance(texts, str) else texts:
-        name, colon, value = text.partition(":")
-        if not colon or not name.strip():
+        name, colon, value = header_parts(text)
+        if not (colon and name):
             # the message does not show the text, which may be a secret
             raise _problem("http-header", "expected NAME:VALUE, found no name", "")
-        by_name[name.strip()] = value.strip()
+        by_name[name] = value
     return by_name
 
 

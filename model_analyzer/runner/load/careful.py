@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import (
     REQUESTS_FOR_P99,
     ModelMeasurement,
@@ -29,7 +28,7 @@ from model_analyzer.domain.models import empty
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
-from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.trials import Failure, Workload, workload_words
 from model_analyzer.domain.windows import ENOUGH_REQUESTS, Window
 from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.load.ended import Ended

@@ -18,6 +18,7 @@ from model_analyzer.domain.flags import (
     PERF_ANALYZER_SWITCHES,
     PERF_ANALYZER_VERBOSITY,
     Flag,
+    header_parts,
     is_on,
 )
 from model_analyzer.domain.models import is_decoupled
@@ -121,7 +122,7 @@ def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
         value = flags.get(name, ())
         for item in (value,) if isinstance(value, str) else value:
             yield short
-            yield _without_blanks(item) if name == "http-header" else item
+            yield "".join(header_parts(item)) if name == "http-header" else item
     for name in PERF_ANALYZER_VERBOSITY:
         if is_on(flags.get(name)):
             yield from _VERBOSITY[name]
@@ -140,12 +141,6 @@ def render(flags: Mapping[str, Flag], user_directory: Path) -> Iterator[str]:
     for name in flags:
         if name not in PERF_ANALYZER_FLAGS:
             yield from _unknown(name, flags[name])
-
-
-def _without_blanks(header: str) -> str:
-    """Over gRPC, perf_analyzer would send the blank after the colon as a part of the value."""
-    name, colon, value = header.partition(":")
-    return f"{name.strip()}{colon}{value.strip()}"
 
 
 def _unknown(name: str, value: Flag) -> Iterator[str]:

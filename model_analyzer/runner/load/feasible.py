@@ -23,7 +23,6 @@ from model_analyzer.domain.models import (
     is_decoupled,
     max_batch_size,
 )
-from model_analyzer.domain.numbers import MOST_RATE
 from model_analyzer.domain.settings import (
     ComposingSettings,
     LaunchMode,
@@ -33,7 +32,7 @@ from model_analyzer.domain.settings import (
     ServerSettings,
 )
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.domain.words import counted, first_few
+from model_analyzer.domain.words import MOST_RATE, counted, first_few
 from model_analyzer.errors import Problem
 from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import why_unreadable

@@ -19,14 +19,15 @@ from model_analyzer.reading.json_stream import TooLong
 from model_analyzer.reading.untrusted import blocks_of, read_regular
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import (
+    BYTES_OF,
     CheckedData,
     Expected,
     Mistake,
     Tensor,
     check_data,
+    listed,
 )
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
-from model_analyzer.runner.load.input_elements import BYTES_OF, listed
 
 # Path, size and time of change of a file.
 _Stamp = tuple[str, int, int]

@@ -18,10 +18,9 @@ import numpy.typing as npt
 
 from model_analyzer.domain.arrivals import is_open
 from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import Notice, NoticeKind, Values
 from model_analyzer.domain.metrics import PERCENTILES
-from model_analyzer.domain.trials import Workload
+from model_analyzer.domain.trials import Workload, workload_words
 from model_analyzer.noise.lag import SEND_LAG, SENT_LATENCY, advice_on_lag, is_late
 from model_analyzer.runner.load.profile_export import Export
 from model_analyzer.runner.load.schedule import Times

@@ -15,8 +15,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer.domain.measurements import ModelMeasurement, Notice
-from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import empty, is_decoupled, is_openai, sequence_idle_s
+from model_analyzer.domain.models import empty, group_name, is_decoupled, is_openai, sequence_idle_s
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol

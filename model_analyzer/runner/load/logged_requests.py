@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from model_analyzer.domain.flags import Flag
-from model_analyzer.domain.numbers import number_text
 from model_analyzer.domain.traffic import MOST_REQUESTS, Traffic
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.words import counted, number_text
 from model_analyzer.reading.log_rows import (
     MOST_PART,
     LogProblem,

@@ -15,19 +15,18 @@ from dataclasses import replace
 from itertools import chain
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
-from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.domain.trials import Failure, Workload
+from model_analyzer.domain.trials import Failure, Workload, workload_words
 from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import wrong
 from model_analyzer.noise.first_look import in_flight, is_cold, is_short
 from model_analyzer.noise.lag import is_late
-from model_analyzer.noise.laws.case import DUE
+from model_analyzer.noise.laws import DUE
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import (
     Generator,

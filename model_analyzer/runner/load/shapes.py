@@ -11,8 +11,7 @@ from typing import Any
 
 from model_analyzer.domain.flags import SHAPE, Flag, shape_texts, shapes_of
 from model_analyzer.domain.models import ModelFacts
-from model_analyzer.domain.numbers import MOST_COUNT
-from model_analyzer.domain.words import first_few
+from model_analyzer.domain.words import MOST_COUNT, first_few
 from model_analyzer.errors import Problem
 from model_analyzer.runner.load.command import named_files
 

@@ -17,12 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from model_analyzer.domain.loads import workload_words
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.statistics import ServerStatistics, counted_between
-from model_analyzer.domain.trials import FailureReason
+from model_analyzer.domain.trials import FailureReason, workload_words
 from model_analyzer.domain.words import counted
 from model_analyzer.noise.first_look import given_up_s, in_flight, overdue_s
 from model_analyzer.runner.load.ended import Stop

@@ -21,7 +21,7 @@ from model_analyzer.runner.file_trees import CONFIG, link_tree
 from model_analyzer.runner.model_config import to_text
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.own import server_environment
+from model_analyzer.runner.server.local import server_environment
 
 
 class EmbeddedServer:

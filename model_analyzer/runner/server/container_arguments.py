@@ -14,7 +14,7 @@ from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import DockerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.runner.server.endpoints import ANY, Endpoints
-from model_analyzer.runner.server.own import expanded, server_command
+from model_analyzer.runner.server.local import expanded, server_command
 
 # The label for the process that started a container: see owner.py.
 OWNER_LABEL = "model-analyzer.owner"

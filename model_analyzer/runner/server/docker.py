@@ -34,14 +34,14 @@ from model_analyzer.runner.server.container_arguments import (
     container_arguments,
 )
 from model_analyzer.runner.server.endpoints import Endpoints
+from model_analyzer.runner.server.local import OwnLauncher
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.own import OwnLauncher
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.images import Image
-
-log = logging.getLogger(__name__)
 
 # The variable of NVIDIA's images with the version of tritonserver.
 _VERSION = "TRITON_SERVER_VERSION"

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Servers as processes of this machine."""
+"""Servers as processes of this machine; and what all servers that we start have in common, as a
+process or in a container: their arguments and variables, their addresses, and connections to them.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,118 @@ import logging
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+import string
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from model_analyzer.domain.flags import TRITON_SERVER_OWNED
 from model_analyzer.domain.models import fingerprint
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import ServerSettings
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ServerError
+from model_analyzer.runner.client.connect import connect
+from model_analyzer.runner.client.interface import ServerClient
 from model_analyzer.runner.file_trees import words_of
-from model_analyzer.runner.leftovers import shm_prefix
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.endpoints import Endpoints
+from model_analyzer.runner.server.endpoints import (
+    Endpoints,
+    are_chosen,
+    choose_endpoints,
+    listening,
+)
 from model_analyzer.runner.server.log import ServerLog
-from model_analyzer.runner.server.own import OwnLauncher, server_command, server_environment
+from model_analyzer.runner.timings import DEFAULT
+from model_analyzer.runner.workspace import shm_prefix
 
 log = logging.getLogger(__name__)
+
+
+def server_command(
+    user_flags: Mapping[str, object],
+    endpoints: Endpoints,
+    repository: Path,
+    extra: Mapping[str, str],
+) -> list[str]:
+    """The arguments that serve `repository` at `endpoints`.
+
+    The user's flags override `extra` and our defaults, but not the flags that a run needs: ports,
+    repository, explicit model control.
+    """
+    flags_kept = {
+        name: value for name, value in user_flags.items() if name not in TRITON_SERVER_OWNED
+    }
+    defaults: dict[str, str] = {
+        **extra,
+        "http-address": endpoints.http.bind,
+        "grpc-address": endpoints.grpc.bind,
+        "exit-timeout-secs": f"{DEFAULT.grace_s:.0f}",
+    }
+    if "strict-model-config" not in flags_kept:
+        # a variant is already complete: completing it would take a second each time
+        defaults["disable-auto-complete-config"] = "true"
+    flags: dict[str, object] = {
+        **defaults,
+        **flags_kept,
+        "model-repository": str(repository),
+        "model-control-mode": "explicit",
+        "http-port": str(endpoints.http.port),
+        "grpc-port": str(endpoints.grpc.port),
+        "metrics-port": str(endpoints.metrics.port),
+    }
+    return [word for name, value in flags.items() for word in _flag(name, value)]
+
+
+def server_environment(base: Mapping[str, str], setup: ServerSetup) -> Mapping[str, str]:
+    """`base` with the user's variables; `$NAME` in their values is expanded from `base`."""
+    return {**base, **expanded(setup.environment, base)}
+
+
+def expanded(variables: Mapping[str, str], base: Mapping[str, str]) -> dict[str, str]:
+    """`variables` with each `$NAME` replaced by its value in `base`, if it has one."""
+    return {name: string.Template(value).safe_substitute(base) for name, value in variables.items()}
+
+
+def _flag(name: str, value: object) -> list[str]:
+    """A server flag on the command line; a tuple gives one flag for each item."""
+    if isinstance(value, tuple):
+        return [f"--{name}={item}" for item in value]
+    if name == "disable-auto-complete-config":
+        return [f"--{name}"] if str(value).lower() in ("true", "1") else []
+    return [f"--{name}={value}"]
+
+
+class OwnLauncher:
+    """The addresses of a server on this machine, and connections to it."""
+
+    advice = "--triton-output-path FILE stores its log"
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._settings = settings
+
+    def program_identity(self, setup: ServerSetup) -> str:
+        return ""
+
+    @property
+    def ends_servers(self) -> bool:
+        return True
+
+    @property
+    def ports_are_chosen(self) -> bool:
+        return are_chosen(self._settings)
+
+    def endpoints(self) -> Endpoints:
+        return choose_endpoints(self._settings)
+
+    def connect(self, endpoints: Endpoints, setup: ServerSetup) -> ServerClient | None:
+        """A connection over the protocol of the settings; None until the server listens on all its
+        addresses.
+        """
+        if not listening(endpoints, setup.flags):
+            return None
+        return connect(endpoints, self._settings.protocol, setup.access)
+
 
 # where a server looks for backends by default
 _BACKENDS = "/opt/tritonserver/backends"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.surrogate import Predictions
 

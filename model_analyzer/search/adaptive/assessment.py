@@ -1,23 +1,33 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the outcomes of an adaptive search predict for all that it could measure."""
+"""What the outcomes of an adaptive search predict for all that it could measure, and how likely
+each trial fails.
+
+A variant that needs more memory than one that did not load does not load either. Goodput is
+predicted by its definition, the part of the predicted throughput within the limits: it is 0
+wherever latencies are beyond them, by whatever, so what was measured says little about other
+trials. Throughput and latencies follow laws, so they tell where it begins.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.goodput import GOODPUT
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.goodput import GOODPUT, request_limits
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.trials import LoadKind, Trial
+from model_analyzer.domain.metrics import canonical
+from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
+from model_analyzer.domain.words import number_text
 from model_analyzer.search.adaptive.acquisition import (
     Prospect,
     evaluate,
@@ -33,15 +43,161 @@ from model_analyzer.search.adaptive.candidates import (
 )
 from model_analyzer.search.adaptive.donors import Donor, anchored, donors_among, foretell, interval
 from model_analyzer.search.adaptive.encoding import Encoding, without_fields
-from model_analyzer.search.adaptive.failure_model import success_chances
-from model_analyzer.search.adaptive.goodput_model import with_goodput
 from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
-from model_analyzer.search.adaptive.outcomes import Outcomes
-from model_analyzer.search.adaptive.precision import relative_errors
-from model_analyzer.search.adaptive.queueing_model import Floats
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions, Surrogate
+from model_analyzer.search.adaptive.outcomes import Outcomes, relative_errors
+from model_analyzer.search.adaptive.queueing_model import Floats, Settings
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Predictions, Surrogate
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.space import Coordinate, Space
+
+# The deviation of the logarithms of latencies, if it was not measured, and at least.
+_USUAL, _LEAST = 0.3, 0.03
+# Where the 99th percentile of a normal distribution lies, in deviations.
+_AT_P99 = 2.326
+# A normal distribution is nearly a logistic one of this steepness.
+_STEEPNESS = 1.702
+_PERCENTILE = re.compile(r"_p(\d+)$")
+
+
+def with_goodput(
+    predictions: Predictions, goal: ModelGoal, measured: Sequence[Measurement], index: int
+) -> Predictions:
+    """The predictions of the model with that index, with goodput if it is judged by that and has
+    it: by throughput and latencies, which are taken as lognormal. Without it if a latency has no
+    predictions.
+    """
+    if GOODPUT not in goal.tags or all(m.model_value(index, GOODPUT) is None for m in measured):
+        return predictions
+    limits = request_limits(goal)
+    tags = {family: _predicted(goal, family, predictions) for family in limits}
+    if "" in tags.values():
+        return predictions
+    within: Floats = predictions.values[THROUGHPUT]
+    for family, limit in limits.items():
+        tag = tags[family]
+        found = _PERCENTILE.search(tag)
+        rank = int(found[1]) / 100 if found else 0.5  # an average is nearly a median
+        deviations = [*_deviations(measured, index, family)]
+        deviation = max(median(deviations), _LEAST) if deviations else _USUAL
+        room = np.log(limit / np.maximum(predictions.values[tag], 1e-9)) / deviation
+        within = within / (1 + (1 - rank) / rank * np.exp(np.clip(-_STEEPNESS * room, -50, 50)))
+    return replace(
+        predictions,
+        values={**predictions.values, GOODPUT: within},
+        noise={**predictions.noise, GOODPUT: predictions.noise[THROUGHPUT]},
+    )
+
+
+def _predicted(goal: ModelGoal, family: str, predictions: Predictions) -> str:
+    """The latency of the family that a constraint is about and that has predictions; "" if none."""
+    tags = (canonical(constraint.tag) for constraint in goal.constraints)
+    return next(
+        (tag for tag in tags if tag.rpartition("_")[0] == family and tag in predictions.values), ""
+    )
+
+
+def _deviations(measured: Sequence[Measurement], index: int, family: str) -> Iterator[float]:
+    """The deviation of the logarithms of latencies in each measurement that has it."""
+    for each in measured:
+        p50, p99 = (each.model_value(index, f"{family}_p{rank}") for rank in (50, 99))
+        if p50 and p99:
+            yield math.log(max(p99 / p50, 1.0)) / _AT_P99
+
+
+# Failures that the variant causes, whatever the load.
+_VARIANT_FAILURES = frozenset(
+    {FailureReason.MODEL_NOT_LOADED, FailureReason.LOAD_TIMEOUT, FailureReason.SERVER_DIED}
+)
+
+# The risk of each doubling of a size beyond the trials that worked, and the most doublings that
+# count.
+_RISK, _FAR = 0.015, 8.0
+
+# Hypotheses about the memory of a variant: an instance needs a fixed amount, plus a part of it for
+# each inference of its largest batch. The part is e to a power from this range. In some hypotheses
+# the number of instances hardly matters, in some the batches hardly matter.
+_HYPOTHESES = 240
+_INFERENCE_PART = (-6.5, -0.5)
+_ONE_SIZE_ONLY = 0.1
+_HARDLY = 0.02
+# The probability that a failure has another reason.
+_OTHER_REASON = 0.02
+
+
+def success_chances(points: Points, worked: list[int], failed: dict[int, Failure]) -> Floats:
+    """The probability that each point gives a measurement.
+
+    `worked` are the rows of `points` that gave one, `failed` those that failed. More instances and
+    larger batches take more memory, and clients fail at higher loads first.
+    """
+    settings = points.settings
+    sizes = np.log2(np.concatenate([settings.instances, settings.batch], axis=1))
+    chance = 1 - _RISK * np.minimum(_steps_beyond(sizes, worked), _FAR)
+    not_loaded = [row for row, failure in failed.items() if failure.reason in _VARIANT_FAILURES]
+    if not_loaded:
+        chance = np.minimum(chance, _loads(settings, worked, not_loaded))
+    scale = np.concatenate([sizes, np.log2(settings.flight)[:, None]], axis=1)
+    for row, failure in failed.items():
+        if failure.reason not in _VARIANT_FAILURES:
+            # doublings up to the failed load; a different variant may well handle that load
+            to_failure = np.maximum(scale[row] - scale, 0).sum(axis=1)
+            to_failure = to_failure + 0.5 * np.abs(sizes - sizes[row]).sum(axis=1)
+            beyond = np.minimum(_steps_beyond(scale, worked), _FAR)
+            total = to_failure + beyond
+            share = np.where(total > 0, to_failure / np.maximum(total, 1e-9), 0.5)
+            chance = np.minimum(chance, share**2)
+    return chance
+
+
+def _loads(settings: Settings, worked: list[int], failed: list[int]) -> Floats:
+    """The probability that variants load: the share of all hypotheses about their memory and about
+    the available memory that agree with the outcomes so far.
+    """
+    needs = _needs(settings)
+    enough_memory = needs[:, worked].max(axis=1) if worked else needs.min(axis=1) - 1
+    # where more has worked, memory is not the reason
+    lacking = [row for row in failed if (needs[:, row] > enough_memory).any()]
+    if not lacking:
+        return np.ones(needs.shape[1])
+    too_much_memory = needs[:, lacking].min(axis=1)
+    # the available memory is uniformly distributed between the two
+    room = np.maximum(too_much_memory - enough_memory, 0)
+    if not room.any():
+        return np.full(needs.shape[1], 0.5)
+    enough = np.clip((too_much_memory[:, None] - needs) / np.maximum(room, 1e-9)[:, None], 0, 1)
+    chance = np.asarray((room[:, None] * enough).sum(axis=0) / room.sum())
+    has_worked = np.zeros(len(chance), dtype=bool)
+    has_worked[worked] = True
+    return np.where(has_worked, 1.0, (1 - _OTHER_REASON) * chance)
+
+
+def _needs(settings: Settings) -> Floats:
+    """The logarithm of the memory that each variant (columns) needs, by hypothesis (rows)."""
+    generator = np.random.default_rng(0)
+    stations = settings.instances.shape[1]
+    shape = (_HYPOTHESES, stations)
+    part = np.exp(generator.uniform(*_INFERENCE_PART, shape))
+    fixed = np.exp(generator.standard_normal(shape)) if stations > 1 else np.ones(shape)
+    power = np.ones(_HYPOTHESES)
+    count = int(_HYPOTHESES * _ONE_SIZE_ONLY)
+    power[:count] = _HARDLY
+    part[count : 2 * count] *= _HARDLY
+    need = np.zeros((_HYPOTHESES, len(settings)))
+    for station in range(stations):
+        per_instance = fixed[:, station, None] * (
+            1 + part[:, station, None] * settings.batch[:, station]
+        )
+        need += settings.instances[:, station] ** power[:, None] * per_instance
+    return np.log(need)
+
+
+def _steps_beyond(sizes: Floats, worked: list[int]) -> Floats:
+    """By how many doublings each row is larger than the nearest row that worked."""
+    beyond = np.full(len(sizes), np.inf)
+    for row in np.unique(sizes[worked], axis=0):
+        beyond = np.minimum(beyond, np.maximum(sizes - row, 0).sum(axis=1))
+    return beyond
+
 
 # Beyond this number of attempts, further trials of a variant count as more expensive.
 _VARIANT_ATTEMPTS = 3

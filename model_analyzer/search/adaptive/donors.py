@@ -21,7 +21,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind, Trial
 from model_analyzer.search.adaptive.encoding import encode_measured, stations_of
-from model_analyzer.search.adaptive.precision import relative_errors
+from model_analyzer.search.adaptive.outcomes import relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import (
     THROUGHPUT,

@@ -15,13 +15,8 @@ from model_analyzer.domain.trials import Failure
 from model_analyzer.noise.ties import price_of, total_load
 from model_analyzer.search.adaptive.acquisition import expected_improvement
 from model_analyzer.search.adaptive.assessment import Assessment, Assessor
+from model_analyzer.search.adaptive.candidates import HALF, SEVEN_TENTHS, higher_loads, lower_loads
 from model_analyzer.search.adaptive.lattice import Lattice
-from model_analyzer.search.adaptive.other_loads import (
-    HALF,
-    SEVEN_TENTHS,
-    higher_loads,
-    lower_loads,
-)
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.recommendation import (

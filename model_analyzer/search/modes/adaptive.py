@@ -17,26 +17,35 @@ from functools import cached_property
 from itertools import chain, count, islice
 
 from model_analyzer.domain.arrivals import is_random
-from model_analyzer.domain.conclusions import Outlook, StopReason
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Outlook, StopReason
 from model_analyzer.domain.trials import Trial
-from model_analyzer.search.adaptive.finalists import SAFE, contenders, is_unconfirmed, repetitions
 from model_analyzer.search.adaptive.knowledge import Candidate, Knowledge
 from model_analyzer.search.adaptive.lattice import LOAD_PARAMETERS
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.adaptive.stopping import (
+    SAFE,
     conclude,
+    contenders,
     explanation,
     has_stalled,
     is_late,
     is_settled,
     is_sure,
+    is_unconfirmed,
     most_trials,
     outlook_of,
+    repetitions,
 )
 from model_analyzer.search.modes.mode import Mode
-from model_analyzer.search.plan import SEED, LearningPlan, PartialPlan, log_skipped, side_by_side
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import (
+    SEED,
+    LearningPlan,
+    PartialPlan,
+    PlannedSearch,
+    log_skipped,
+    side_by_side,
+)
 from model_analyzer.search.space import Coordinate, Space
 from model_analyzer.search.trial_map import TrialMap
 

@@ -16,11 +16,9 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import Problem
-from model_analyzer.search.confirm import confirm, most_confirmed
 from model_analyzer.search.left_out import RefusedVariants, of_space
-from model_analyzer.search.plan import SEED, Plan, Subject, load_values
-from model_analyzer.search.planned import PlannedSearch
-from model_analyzer.search.refine import refine
+from model_analyzer.search.plan import SEED, Plan, PlannedSearch, Subject, load_values
+from model_analyzer.search.refine import confirm, most_confirmed, refine
 from model_analyzer.search.space import Space
 from model_analyzer.search.trial_map import TrialMap
 

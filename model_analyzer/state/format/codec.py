@@ -14,29 +14,17 @@ from dataclasses import asdict, astuple, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from model_analyzer.domain.conclusions import Conclusion
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import WITHOUT_GPU, Machine
-from model_analyzer.domain.measurements import (
-    Measurement,
-    ModelMeasurement,
-    Outcome,
-    Values,
-)
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome, Values
 from model_analyzer.domain.models import ModelVariant, fingerprint, freeze, thaw
-from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.proofs import Proof
+from model_analyzer.domain.profiles import Conclusion, Proof, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.domain.trials import (
-    Failure,
-    ServerSetup,
-    Workload,
-)
-from model_analyzer.state.format.copies import copy_entry
-from model_analyzer.state.format.lines import Entry, encode
+from model_analyzer.domain.trials import Failure, ServerSetup, Workload
+from model_analyzer.state.format.lines import Entry, copy_entry, encode
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -19,8 +19,6 @@ from msgspec import UNSET, DecodeError, UnsetType
 from msgspec.json import Decoder as JsonDecoder
 from msgspec.structs import asdict
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
-from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.histograms import Histogram, is_histogram
@@ -30,13 +28,20 @@ from model_analyzer.domain.measurements import (
     ModelMeasurement,
     Notice,
     ResourceUse,
+    ValueRow,
     Values,
 )
 from model_analyzer.domain.metrics import ALIASES, METRICS
-from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze
-from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict
+from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, freeze, group_name
+from model_analyzer.domain.profiles import (
+    Conclusion,
+    Proof,
+    ProofKind,
+    StopReason,
+    TrialRecord,
+    Verdict,
+)
+from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.slots import Asked, Lane, SharedHost, Shift
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Stage, Traffic
@@ -49,12 +54,10 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
-from model_analyzer.domain.value_rows import ValueRow
-from model_analyzer.noise.laws.catalogue import judged
+from model_analyzer.noise.laws import judged
 from model_analyzer.state.format import schema
 from model_analyzer.state.format.lines import Entry, decode_again
-from model_analyzer.state.format.refusals import Malformed
-from model_analyzer.state.format.schema import checked, model_config
+from model_analyzer.state.format.schema import Malformed, checked, model_config
 from model_analyzer.state.own_key import own_key
 
 K = TypeVar("K")

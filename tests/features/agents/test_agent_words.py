@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.features.agents.agent_tools import (
-    LIMITS,
-    further,
-    in_words_of_tools,
-    too_long,
-)
+from model_analyzer.features.agents.agent_tools import LIMITS, further, in_words_of_tools, too_long
 
 
 def model(count: int, batch: int, concurrency: int, chance: float | None = None) -> dict[str, Any]:

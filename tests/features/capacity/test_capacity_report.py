@@ -11,12 +11,12 @@ from decimal import Decimal
 
 import jsonschema
 
-from model_analyzer.domain.prices import Prices, Resources
+from model_analyzer.domain.costs import Prices, Resources
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.features.capacity.capacity_document import capacity_schema
 from model_analyzer.features.capacity.capacity_text import (
     CapacityReport,
     answer_lines,
+    capacity_schema,
     cheapest_text,
     kinds_table,
 )

@@ -16,7 +16,7 @@ import yaml
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.features.capacity.capacity_document import capacity_schema
+from model_analyzer.features.capacity.capacity_text import capacity_schema
 from model_analyzer.state.profile_state import ProfileState
 from tests.features.capacity.replicas import DEFAULT, closed_load, open_load
 from tests.unit.builders import failure

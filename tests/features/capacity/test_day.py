@@ -8,13 +8,18 @@ from decimal import Decimal
 
 import pytest
 
-from model_analyzer.domain.prices import NodeType, Prices, Resources, fleet_for
+from model_analyzer.domain.costs import NodeType, Prices, Resources, fleet_for
 from model_analyzer.errors import ConfigError
 from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
-from model_analyzer.features.capacity.facts.day import DayCost, DayPlan, day_cost, day_plan
+from model_analyzer.features.capacity.facts.day import (
+    DayCost,
+    DayPlan,
+    LoadTrace,
+    day_cost,
+    day_plan,
+)
 from model_analyzer.features.capacity.facts.replica import Carried
 from model_analyzer.features.capacity.facts.sizing import Demand
-from model_analyzer.features.capacity.facts.traces import LoadTrace
 from model_analyzer.features.capacity.question import parse_trace
 
 HOUR_S = 3600

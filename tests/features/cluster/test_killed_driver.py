@@ -21,8 +21,8 @@ import pytest
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.slots import Lane, Slot
 from model_analyzer.domain.trials import Trial
+from model_analyzer.profiling.loop import Event, TrialFinished, TrialLost
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import Event, TrialFinished, TrialLost
 from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from model_analyzer.state.checkpoint import load, read_file
 from model_analyzer.state.format.layout import Layout

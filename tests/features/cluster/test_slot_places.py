@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.settings import ExecutorSettings
-from model_analyzer.features.cluster.slot_places import (
-    ClusterNode,
-    SlotPlace,
-    plan_slots,
-    strategy,
-)
+from model_analyzer.features.cluster.slot_places import ClusterNode, SlotPlace, plan_slots, strategy
 from tests.unit.builders import settings
 
 TYPE = "ray.io/accelerator-type"

@@ -15,8 +15,7 @@ from model_analyzer.features.compare.comparison_page import (
     render_comparison,
 )
 from model_analyzer.features.compare.comparison_report import ComparisonReport, Side
-from model_analyzer.features.compare.facts.comparison import compare
-from model_analyzer.features.compare.facts.gate import Rule, judge
+from model_analyzer.features.compare.facts.comparison import Rule, compare, judge
 from model_analyzer.results.ranking import Ranking
 from tests.drawn import NOT_DRAWN, svg_of
 from tests.unit.builders import failure, measurement, ranking, record, variant

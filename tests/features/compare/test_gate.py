@@ -6,8 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from model_analyzer.features.compare.facts.comparison import ComparedPair, ModelComparison
-from model_analyzer.features.compare.facts.gate import Ground, Rule, Status, judge
+from model_analyzer.features.compare.facts.comparison import (
+    ComparedPair,
+    Ground,
+    ModelComparison,
+    Rule,
+    Status,
+    judge,
+)
 from model_analyzer.noise.noise import Interval
 from model_analyzer.results.change import Change
 from tests.unit.builders import measurement, ranking, record, variant

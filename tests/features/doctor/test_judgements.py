@@ -13,11 +13,13 @@ import pytest
 
 from model_analyzer.domain.hardware import Device
 from model_analyzer.features.doctor.findings import Finding, Level
-from model_analyzer.features.doctor.gpu_checks import Driver, GpuState, judge_driver
 from model_analyzer.features.doctor.machine_checks import (
+    Driver,
+    GpuState,
     MachineLoad,
     SharedMemory,
     Ulimits,
+    judge_driver,
     judge_governors,
     judge_group,
     judge_load,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model_analyzer.domain.proofs import Verdict
+from model_analyzer.domain.profiles import Verdict
 from model_analyzer.features.proof.facts.endurance import (
     FREE,
     LATENCY,

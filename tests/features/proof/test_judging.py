@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from model_analyzer.domain.proofs import Verdict
+from model_analyzer.domain.profiles import Verdict
 from model_analyzer.features.proof.answers import Answer, Deviation, Output
 from model_analyzer.features.proof.asking import Asking, Place
 from model_analyzer.features.proof.facts.promise import P99, THROUGHPUT, Kept, Promise

@@ -18,7 +18,7 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.features.upstream.reader import UpstreamCheckpoint, read_upstream
 from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.contents import is_upstream
-from model_analyzer.state.unverified import unverified_key
+from model_analyzer.state.records import unverified_key
 from tests.features.upstream.samples import (
     ALL,
     GPU,

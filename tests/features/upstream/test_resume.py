@@ -17,7 +17,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import choose
 from model_analyzer.search.plan import SearchedModel, Subject
-from model_analyzer.state.unverified import unverified_key
+from model_analyzer.state.records import unverified_key
 from tests.features.upstream.samples import read, read_changed, record_at
 from tests.unit.builders import settings
 

@@ -13,8 +13,13 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.features.watch.facts.deviations import Watched, scenes_of, watched
-from model_analyzer.features.watch.facts.promised_service import LoadPoint, PromisedService
+from model_analyzer.features.watch.facts.deviations import (
+    LoadPoint,
+    PromisedService,
+    Watched,
+    scenes_of,
+    watched,
+)
 from model_analyzer.features.watch.facts.server_counts import Counts, Look
 from model_analyzer.noise.noise import Interval
 from tests.features.capacity.replicas import open_load

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.checkpoints.best import best_variants
 from model_analyzer.app.checkpoints.files import (
     Damaged,
     Downloaded,
@@ -18,6 +17,7 @@ from model_analyzer.app.checkpoints.files import (
     Uploaded,
     download_checkpoints,
     export_checkpoint,
+    measure,
     merge_into,
     read_metadata,
     remove_metadata,
@@ -26,9 +26,13 @@ from model_analyzer.app.checkpoints.files import (
     upload_checkpoints,
     verify_files,
 )
-from model_analyzer.app.checkpoints.show import content_tables, list_checkpoints
-from model_analyzer.app.checkpoints.stats import measure
-from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
+from model_analyzer.app.checkpoints.show import (
+    best_variants,
+    choose_trials,
+    content_tables,
+    list_checkpoints,
+    parse_query,
+)
 from model_analyzer.domain.goals import Constraint, GoalOverride
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.slots import SharedHost, Shift

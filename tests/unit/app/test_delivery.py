@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.delivery.answer import Answers
-from model_analyzer.app.delivery.deploying import Deploying
+from model_analyzer.app.delivery.answer import Answers, Deploying
 from model_analyzer.app.delivery.files import configuration_difference, told_apart, write_best
 from model_analyzer.app.report import source_names
 from model_analyzer.domain.profiles import Profile, TrialRecord

@@ -18,7 +18,7 @@ from model_analyzer.app.bench.remote_slots import ServerFacts, change, differenc
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.errors import ConfigError, RuntimeNotFound
-from model_analyzer.runner.monitors.gpu import ObservedGpus
+from model_analyzer.runner.gpus import ObservedGpus
 from tests.unit.builders import settings
 from tests.unit.scripts import BROKEN, GOOD_PERF_ANALYZER, GOOD_SERVER, make_runtime, program
 

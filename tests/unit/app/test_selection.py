@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.app.recommend import recommend
-from model_analyzer.app.selection.subjects import chosen_subjects, measured_subjects, subject_of
+from model_analyzer.app.selection import chosen_subjects, measured_subjects, subject_of
 from model_analyzer.domain.goals import Constraint, GoalOverride, Objective
 from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.checkpoint import Checkpoint, load

@@ -25,9 +25,9 @@ from model_analyzer.config.sources import parse_yaml
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import PROFILE, REPORT, Option
 from model_analyzer.config.traffic_options import OpenLoad
-from model_analyzer.domain.numbers import MOST_INTEGER, MOST_NUMBER, MOST_RATE
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
+from model_analyzer.domain.words import MOST_INTEGER, MOST_NUMBER, MOST_RATE
 from model_analyzer.errors import ConfigError
 from model_analyzer.state.format.codec import Encoder
 from model_analyzer.state.format.decoder import Decoder

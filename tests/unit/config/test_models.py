@@ -9,7 +9,7 @@ import pytest
 from model_analyzer.config.model_options import ModelNames
 from model_analyzer.config.resolve import resolve_report, search_settings
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.model_names import unmatched
+from model_analyzer.domain.models import unmatched
 from model_analyzer.domain.settings import SearchMode
 from tests.phrases import NOT_AN_INTEGER, QUICK_DOES_NOT_SUPPORT
 from tests.unit.builders import (

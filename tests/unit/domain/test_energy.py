@@ -14,26 +14,24 @@ from decimal import Decimal
 
 import pytest
 
-from model_analyzer.domain.efficiency import (
+from model_analyzer.domain.costs import (
     Efficiency,
-    energy_per_inference,
-    metered_power,
-    power_during,
-    with_metered_power,
-)
-from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.measurements import CounterReading, Measurement, ModelMeasurement, Values
-from model_analyzer.domain.prices import (
     NodeType,
     Prices,
     Resources,
     cheapest,
     cost_per_million,
+    energy_per_inference,
     fleet_for,
     hourly_cost,
     in_cents,
+    metered_power,
     money,
+    power_during,
+    with_metered_power,
 )
+from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.measurements import CounterReading, Measurement, ModelMeasurement, Values
 from model_analyzer.domain.trials import ServerSetup
 from tests.unit.builders import measurement, together, trial
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.measurements import Columns, best_of
+from model_analyzer.domain.measurements import Columns, ValueRow, ValueTable, best_of
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.value_rows import ValueRow, ValueTable
 from model_analyzer.noise.parts import add_up, longest_path
 from tests.unit.builders import measurement, together, variant
 

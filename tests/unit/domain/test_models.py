@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.model_names import group_members, group_name
 from model_analyzer.domain.models import (
     ModelFacts,
     VariantNames,
     apply_parameters,
     fingerprint,
     freeze,
+    group_members,
+    group_name,
     step_models,
     thaw,
 )

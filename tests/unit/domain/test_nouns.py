@@ -10,15 +10,7 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from model_analyzer.domain import (
-    goals,
-    measurements,
-    metrics,
-    models,
-    profiles,
-    settings,
-    trials,
-)
+from model_analyzer.domain import goals, measurements, metrics, models, profiles, settings, trials
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile

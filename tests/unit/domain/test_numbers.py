@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from model_analyzer.domain.numbers import (
+from model_analyzer.domain.words import (
     chance_text,
     decimals_of,
     expected_gain_text,
+    first_few,
     number_text,
     percent_text,
     with_error,
 )
-from model_analyzer.domain.words import first_few
 
 
 @pytest.mark.parametrize(

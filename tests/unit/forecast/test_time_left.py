@@ -17,8 +17,7 @@ from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchS
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.run_plan import AROUND_S
-from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
-from model_analyzer.forecast.trials_left import Remaining, TrialsLeft
+from model_analyzer.forecast.time_left import Durations, LanePart, Remaining, TimeLeft, TrialsLeft
 from model_analyzer.noise.first_look import FIRST_LOOK_S, first_look_s
 from model_analyzer.search.plan import Subject
 from tests.sizes import small_and_full

@@ -15,11 +15,10 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
-from model_analyzer.forecast.trials_left import TrialsLeft, TrialStage, stage_of
-from model_analyzer.profiling.loop import profile
-from model_analyzer.profiling.loop_events import TrialFinished, TrialStarted
-from model_analyzer.search.confirm import FINALISTS
+from model_analyzer.forecast.time_left import TrialsLeft, TrialStage, stage_of
+from model_analyzer.profiling.loop import TrialFinished, TrialStarted, profile
 from model_analyzer.search.plan import Subject
+from model_analyzer.search.refine import FINALISTS
 from tests.contract.memory_state import MemoryState
 from tests.sizes import small_and_full
 from tests.unit import builders

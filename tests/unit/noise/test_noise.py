@@ -13,15 +13,7 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.noise.noise import (
-    Noise,
-    around,
-    combined,
-    pooled,
-    ratio_noise,
-    spread,
-    widest,
-)
+from model_analyzer.noise.noise import Noise, around, combined, pooled, ratio_noise, spread, widest
 from model_analyzer.noise.noise_model import NoiseModel
 from tests.unit.builders import goal, measurement, objectives
 

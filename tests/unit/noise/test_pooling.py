@@ -11,12 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.measurements import (
-    Measurement,
-    ModelMeasurement,
-    Notice,
-    NoticeKind,
-)
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, NoticeKind
 from model_analyzer.noise.pooling import histogram_of, pool
 from tests.unit.builders import measurement, one_round, together
 

@@ -27,7 +27,7 @@ from model_analyzer.noise.ties import (
     undecided,
     undefeated,
 )
-from model_analyzer.results.near_misses import near_misses
+from model_analyzer.results.answer import near_misses
 from tests.unit.builders import at_most, goal, measurement, trial, variant
 
 Runs = Mapping[str, Sequence[Measurement]]

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion, Outlook
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import Conclusion, Outlook
 from model_analyzer.domain.protocols import Runner, Search, State
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.slots import Lane, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
+from model_analyzer.profiling.loop import Event, GivenUp, TrialFinished, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import Event, GivenUp, TrialFinished, TrialStarted
 from model_analyzer.runner.trial_runner import LocalExecutor
 from model_analyzer.search.plan import Subject
 from model_analyzer.state.profile_state import ProfileState

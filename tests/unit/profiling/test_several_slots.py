@@ -21,15 +21,15 @@ from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.slots import Lane, Lost, Slot
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup, Trial
 from model_analyzer.errors import ClusterError
-from model_analyzer.profiling.loop import MOST_LOSSES
-from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import (
+from model_analyzer.profiling.loop import (
+    MOST_LOSSES,
     Event,
     GivenUp,
     TrialFinished,
     TrialLost,
     TrialStarted,
 )
+from model_analyzer.profiling.loop import profile as measure_all
 from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from tests.contract.memory_state import Kept, MemoryState
 from tests.fakes.cluster import Answer, FakeCluster

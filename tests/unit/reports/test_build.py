@@ -15,12 +15,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.reports.alternatives import Deployment
-from model_analyzer.reports.build import (
-    Summary,
-    build_detail,
-    build_summary,
-    constraints_text,
-)
+from model_analyzer.reports.build import Summary, build_detail, build_summary, constraints_text
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking

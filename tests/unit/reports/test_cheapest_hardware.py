@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from model_analyzer.domain.costs import Prices
 from model_analyzer.domain.goals import Constraint
-from model_analyzer.domain.prices import Prices
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.tables import hardware_table

@@ -12,21 +12,9 @@ import jsonschema
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.measurements import (
-    Measurement,
-    ModelMeasurement,
-    Notice,
-    NoticeKind,
-)
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, NoticeKind
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.trials import (
-    FailureReason,
-    Load,
-    LoadKind,
-    ServerSetup,
-    Trial,
-    Workload,
-)
+from model_analyzer.domain.trials import FailureReason, Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.document import (
     RESULTS_VERSION,

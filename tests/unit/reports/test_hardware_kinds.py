@@ -22,15 +22,7 @@ from model_analyzer.reports.tables import gpu_table, hardware_table, inference_t
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import rank
 from tests.drawn import NOT_DRAWN, page_of
-from tests.unit.builders import (
-    failure,
-    goal,
-    measurement,
-    origin,
-    record,
-    summary_page,
-    variant,
-)
+from tests.unit.builders import failure, goal, measurement, origin, record, summary_page, variant
 
 DEFAULT = variant("m_config_default", backend="python")
 BATCHED = variant("m_config_0", max_batch_size=8, backend="python")

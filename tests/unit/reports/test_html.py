@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports as HTML: self-contained, and whatever a name holds is text."""
+"""Reports as HTML: self-contained, and whatever a name holds is text. On paper: they can be made,
+and without the extra that is told.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import base64
 import hashlib
 import json
 import re
+import sys
 import zlib
 from html.parser import HTMLParser
 
@@ -15,8 +18,11 @@ import pytest
 
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.errors import OutputError
 from model_analyzer.reports.build import ReportOrigin, build_detail
-from tests.drawn import page_of
+from model_analyzer.reports.html import on_paper
+from model_analyzer.reports.libraries import imported
+from tests.drawn import images, page_of
 from tests.unit.builders import (
     at_most,
     failure,
@@ -240,3 +246,34 @@ def test_a_cell_is_marked_by_its_meaning_and_not_by_its_text() -> None:
 
     assert ("td", "class", "met") in page.attributes
     assert ("td", "class", "missed") not in page.attributes
+
+
+def test_without_its_library_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+
+    with pytest.raises(OutputError, match="pip install .weasyprint>=") as raised:
+        imported("pdf", "weasyprint")
+    assert "\n" not in str(raised.value)
+
+
+def test_both_reports_can_be_printed_for_any_name() -> None:
+    try:
+        imported("pdf", "weasyprint")
+    except OutputError as error:
+        pytest.skip(str(error))
+    evil = '<img src="http://evil.example/x">'
+    best = variant(f"{evil}_config_0", model=evil)
+    ranked = ranking(
+        record(best, measurement(200.5, 6.5)),
+        record(best, failure(evil), concurrency=2),
+        model=evil,
+    )
+
+    summary = summary_page(ranked, difference=evil, complete=False)
+    detail = build_detail(ranked.results[0], goal=ranked.goal, origin=origin(), configuration=evil)
+
+    for report in (summary, detail):
+        page = on_paper(report, images().svg(report.charts, "m"))
+        document = images().pdf(page, "a test").content
+        assert document is not None
+        assert document.startswith(b"%PDF-")

@@ -12,20 +12,11 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.model_names import group_name
-from model_analyzer.domain.models import ModelVariant
+from model_analyzer.domain.models import ModelVariant, group_name
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.kubernetes import manifest
 from model_analyzer.results.answer import answer_of
-from tests.unit.builders import (
-    at_most,
-    goal,
-    measurement,
-    origin,
-    ranking,
-    record,
-    variant,
-)
+from tests.unit.builders import at_most, goal, measurement, origin, ranking, record, variant
 
 PBTXT = 'name: "m"\nmax_batch_size: 8\n'
 SETUP = ServerSetup(version="2.51.0")

@@ -10,8 +10,8 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.reports.map_grid import CellKind, MapView, SearchMap, map_view, search_maps
+from model_analyzer.results.effects import varied_parameters
 from model_analyzer.results.ranking import Ranking, rank_across
-from model_analyzer.results.varied import varied_parameters
 from tests.unit.builders import (
     at_most,
     failure,

@@ -8,8 +8,13 @@ import re
 
 from model_analyzer.domain.measurements import Notice, NoticeKind
 from model_analyzer.reports.build import build_detail
-from model_analyzer.reports.markdown import render_detail, render_summary
-from model_analyzer.reports.markup import escaped, fenced, markdown_table
+from model_analyzer.reports.markdown import (
+    escaped,
+    fenced,
+    markdown_table,
+    render_detail,
+    render_summary,
+)
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.tables import Table
 from tests.drawn import NOT_DRAWN

@@ -18,10 +18,10 @@ from model_analyzer.reports.explorer import Explorer, explorer_of
 from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
 from model_analyzer.reports.headline import headline
+from model_analyzer.reports.importance import importance_rows
 from model_analyzer.reports.method import method_of
-from model_analyzer.reports.parameters import importance_rows
+from model_analyzer.reports.parameters import parameter_name
 from model_analyzer.reports.plots import Chart
-from model_analyzer.reports.swept import parameter_name
 from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking

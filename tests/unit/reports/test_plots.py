@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.loads import load_text
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
+from model_analyzer.domain.trials import load_text
 from model_analyzer.reports.breakdown import (
     breakdown_of_variants,
     latency_breakdown,

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.checkpoints.show import content_tables
-from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
+from model_analyzer.app.checkpoints.show import choose_trials, content_tables, parse_query
 from model_analyzer.domain.parameters import model_and_field
 from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.fleet import FleetModel, fleet_page
 from model_analyzer.reports.kubernetes import manifest
-from model_analyzer.reports.swept import is_swept, parameter_name
+from model_analyzer.reports.parameters import is_swept, parameter_name
 from model_analyzer.reports.tables import answer_table, summary_table
 from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.flat_rows import rows_of

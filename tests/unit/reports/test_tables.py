@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.domain.loads import load_words, under
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import Load, LoadKind, ServerSetup
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, load_words, under
 from model_analyzer.reports.explorer import explorer_of
-from model_analyzer.reports.markup import markdown_table
+from model_analyzer.reports.markdown import markdown_table
 from model_analyzer.reports.tables import (
     Table,
     answer_table,

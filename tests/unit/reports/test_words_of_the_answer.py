@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Doubt, Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import StopReason, TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import answer_of

@@ -8,14 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.profiles import Profile, StopReason
 from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, FailureReason
-from model_analyzer.reports.cautions import evidence_text
 from model_analyzer.reports.figures import figures_of
 from model_analyzer.reports.headline import headline
 from model_analyzer.reports.remarks import (
@@ -23,6 +21,7 @@ from model_analyzer.reports.remarks import (
     UNFINISHED,
     certainty_text,
     changes_text,
+    evidence_text,
     remarks_of,
 )
 from model_analyzer.results.answer import Answer, AnswerVerdict, answer_of

@@ -8,15 +8,7 @@ from typing import Any
 
 from model_analyzer.results.effects import Effects, effects, in_order
 from model_analyzer.results.ranking import rank_across
-from tests.unit.builders import (
-    at_most,
-    goal,
-    measurement,
-    objectives,
-    ranking,
-    record,
-    variant,
-)
+from tests.unit.builders import at_most, goal, measurement, objectives, ranking, record, variant
 
 SMALL = variant("m_config_0", max_batch_size=1)
 LARGE = variant("m_config_1", max_batch_size=8, dynamic_batching={})

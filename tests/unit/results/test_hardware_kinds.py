@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion
-from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.profiles import Conclusion, Profile
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.reports.remarks import remarks_of

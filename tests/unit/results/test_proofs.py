@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.app.checkpoints.show import content_tables
-from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.proofs import Proof, ProofKind, Verdict, prove
+from model_analyzer.domain.profiles import Profile, Proof, ProofKind, TrialRecord, Verdict, prove
 from model_analyzer.domain.trials import FailureReason, Trial
 from model_analyzer.reports.build import Standing, state_answer
 from model_analyzer.reports.document import results_document

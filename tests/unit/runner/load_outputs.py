@@ -20,7 +20,7 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Ou
 from model_analyzer.domain.metrics import METRICS
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure
-from model_analyzer.noise.laws.catalogue import judged
+from model_analyzer.noise.laws import judged
 from model_analyzer.runner.load.ended import (
     EXPORT,
     OUTPUT,

@@ -23,8 +23,8 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.cli.commands.profile import show_preview
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.printable import one_line
 from model_analyzer.domain.protobuf import new_message
+from model_analyzer.domain.words import one_line
 from model_analyzer.errors import ConfigError, ModelAnalyzerError
 from model_analyzer.runner.model_config import parse_text, to_text
 from model_analyzer.runner.repository import ModelRepository, OutputRepository

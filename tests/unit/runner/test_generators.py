@@ -28,9 +28,8 @@ from model_analyzer.runner.load.generators import (
     with_own_ids,
 )
 from model_analyzer.runner.load.intended import intended
-from model_analyzer.runner.load.profile_export import Export
+from model_analyzer.runner.load.profile_export import Export, Request, Requests
 from model_analyzer.runner.load.rates import ExportSizes, RequestRates
-from model_analyzer.runner.load.requests import Request, Requests
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.runner.load.schedule import due_times
 from tests.unit.builders import trial, variant

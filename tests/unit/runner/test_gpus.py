@@ -14,10 +14,11 @@ from model_analyzer.runner.gpus import (
     Gpu,
     choose_gpus,
     cuda_environment,
+    over_time,
     select,
+    unknown_metrics,
     visible,
 )
-from model_analyzer.runner.monitors.gpu import over_time, unknown_metrics
 from model_analyzer.runner.monitors.triton_metrics import parse_gpu_metrics
 
 

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given
 
 from model_analyzer.domain.measurements import Doubt, Measurement
-from model_analyzer.noise.laws.catalogue import doubts_of
+from model_analyzer.noise.laws import doubts_of
 from model_analyzer.runner.load.ended import collect
 from model_analyzer.runner.load.output import (
     OutputVerdict,

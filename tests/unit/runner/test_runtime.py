@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import ConfigError, RuntimeNotFound
+from model_analyzer.runner.install import BUILD, MODELS, reason_in, server_lock
 from model_analyzer.runner.runtime import (
     InstalledRuntime,
     check_models_python,
@@ -23,7 +24,6 @@ from model_analyzer.runner.runtime import (
     with_runtime,
 )
 from model_analyzer.runner.versions import PYTHONS
-from model_analyzer.runner.wheels import BUILD, MODELS, reason_in, server_lock
 from tests.unit.scripts import BROKEN, GOOD_PERF_ANALYZER, GOOD_SERVER, make_runtime, program
 
 

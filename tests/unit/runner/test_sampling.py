@@ -16,11 +16,10 @@ import pytest
 from model_analyzer.domain.joint_histogram import MOST_REQUESTS
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
-from model_analyzer.noise.laws.case import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
+from model_analyzer.noise.laws import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
 from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.output import parse_report, parse_table
-from model_analyzer.runner.load.profile_export import Export, read_export
-from model_analyzer.runner.load.requests import Request, Requests
+from model_analyzer.runner.load.profile_export import Export, Request, Requests, read_export
 from model_analyzer.runner.load.sampling import Offered, evidence_of, rates_of, sampled, whole_rate
 from model_analyzer.runner.load.schedule import due_times
 

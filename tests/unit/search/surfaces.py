@@ -25,8 +25,7 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.search.choose import choose
-from model_analyzer.search.plan import SearchedModel, Subject
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import PlannedSearch, SearchedModel, Subject
 
 Respond = Callable[[Trial], Outcome]
 

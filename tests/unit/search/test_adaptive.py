@@ -20,11 +20,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.profiles import Conclusion, Profile, StopReason, TrialRecord
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial

@@ -11,15 +11,14 @@ from statistics import fmean
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.models import VariantNames
+from model_analyzer.domain.profiles import StopReason
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.choose import choose
 from model_analyzer.search.modes.adaptive import spread
-from model_analyzer.search.plan import Subject
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import PlannedSearch, Subject
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import (
     Respond,

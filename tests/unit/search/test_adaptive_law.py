@@ -15,7 +15,6 @@ import pytest
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.search.adaptive.encoding import Encoding
-from model_analyzer.search.adaptive.latency import unevenness
 from model_analyzer.search.adaptive.queueing_model import (
     Floats,
     Settings,
@@ -23,7 +22,7 @@ from model_analyzer.search.adaptive.queueing_model import (
     open_loop,
     parameter_count,
 )
-from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
+from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate, unevenness
 from model_analyzer.search.trial_map import TrialMap
 from tests.unit.search.surfaces import limits, model, subject
 

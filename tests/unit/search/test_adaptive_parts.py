@@ -19,13 +19,13 @@ from model_analyzer.search.adaptive.acquisition import (
     outlook,
     utility,
 )
+from model_analyzer.search.adaptive.assessment import success_chances
 from model_analyzer.search.adaptive.candidates import (
     first_looks_s,
     loading_cost,
     relative_durations,
     round_durations,
 )
-from model_analyzer.search.adaptive.failure_model import success_chances
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
 from model_analyzer.search.adaptive.sampling import Likelihood, update_particles

@@ -15,14 +15,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from model_analyzer.domain.conclusions import Conclusion, StopReason
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.profiles import Conclusion, Profile, StopReason, TrialRecord
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pool
-from model_analyzer.search.adaptive.precision import relative_errors
+from model_analyzer.search.adaptive.outcomes import relative_errors
 from model_analyzer.search.adaptive.stopping import least_gain, most_trials
 from tests.sizes import small_and_full
 from tests.unit import builders

@@ -126,7 +126,7 @@ def test_random_draws_depend_on_the_seed() -> None:
 FIRST = """
 from model_analyzer.search.modes.mode import Mode
 from model_analyzer.search.plan import recorded
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import PlannedSearch
 
 
 class FirstMode(Mode):
@@ -144,7 +144,7 @@ USE = """
 from pathlib import Path
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.forecast.trials_left import TrialsLeft
+from model_analyzer.forecast.time_left import TrialsLeft
 from model_analyzer.search.choose import check
 from tests.goldens import check_folder
 from tests.unit.search.surfaces import saturating, search, sequence, subject

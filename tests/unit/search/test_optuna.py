@@ -23,8 +23,7 @@ from model_analyzer.domain.settings import OptunaSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import check
 from model_analyzer.search.modes.optuna import OptunaMode, trial_counts
-from model_analyzer.search.plan import Subject
-from model_analyzer.search.planned import PlannedSearch
+from model_analyzer.search.plan import PlannedSearch, Subject
 from tests.sizes import costly, small_and_full
 from tests.unit.search.surfaces import (
     SHARES,

@@ -17,12 +17,12 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.search.plan import (
     PartialPlan,
     Plan,
+    PlannedSearch,
     Subject,
     doubling,
     recorded,
     side_by_side,
 )
-from model_analyzer.search.planned import PlannedSearch
 from tests.unit.search.surfaces import (
     client_batch,
     failure,

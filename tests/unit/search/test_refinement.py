@@ -18,10 +18,8 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial
-from model_analyzer.search.confirm import FINALISTS, confirm, most_confirmed
-from model_analyzer.search.plan import Fork, Plan, Subject, doubling, recorded
-from model_analyzer.search.planned import PlannedSearch
-from model_analyzer.search.refine import best_trials, refine
+from model_analyzer.search.plan import Fork, Plan, PlannedSearch, Subject, doubling, recorded
+from model_analyzer.search.refine import FINALISTS, best_trials, confirm, most_confirmed, refine
 from tests.unit import builders
 from tests.unit.search.surfaces import (
     Respond,

@@ -13,9 +13,8 @@ import pytest
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Trial
-from model_analyzer.search.confirm import measured_again
 from model_analyzer.search.modes.brute import is_flat
-from model_analyzer.search.refine import has_plateaued
+from model_analyzer.search.refine import has_plateaued, measured_again
 from tests.unit.search.surfaces import (
     Respond,
     batch_limit,

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import StopReason, TrialRecord
 from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import FailureReason
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint

@@ -12,12 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import EXIT_RUN_FAILED, EXIT_USAGE, CheckpointError
-from model_analyzer.state.checkpoint import (
-    Checkpoint,
-    load,
-    load_chosen,
-    read_file,
-)
+from model_analyzer.state.checkpoint import Checkpoint, load, load_chosen, read_file
 from model_analyzer.state.contents import Content, read_journal
 from model_analyzer.state.find import find
 from model_analyzer.state.format.header import Header

@@ -17,7 +17,7 @@ from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from model_analyzer.state.stores import DirectoryCheckpointer
 from tests.unit.state.processes import acknowledged, writer
 from tests.unit.state.samples import measurement, trial
 

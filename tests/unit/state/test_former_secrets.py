@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.models import freeze
+from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.results.conditions import Conditions
 from model_analyzer.state.checkpoint import load

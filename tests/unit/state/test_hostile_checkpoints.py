@@ -16,10 +16,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.state.checkpoint import load, read_file
+from model_analyzer.state.find import verify
 from model_analyzer.state.format import schema
-from model_analyzer.state.format.refusals import Malformed
-from model_analyzer.state.format.schema import checked
-from model_analyzer.state.overview import verify
+from model_analyzer.state.format.schema import Malformed, checked
 from tests.sizes import costly
 from tests.unit.state.hostile_checkpoints import (
     CHECKPOINTS,

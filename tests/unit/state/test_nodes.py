@@ -23,7 +23,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.trials import FailureReason, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state import checkpoint as checkpoint_module
-from model_analyzer.state import overview as overview_module
+from model_analyzer.state import find as find_module
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.contents import Content, read_journal
 from model_analyzer.state.format.layout import Layout
@@ -31,7 +31,7 @@ from model_analyzer.state.format.lines import encode
 from model_analyzer.state.merge import merge
 from model_analyzer.state.node import NodeJournal, Sharing, sign
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.directory import DirectoryCheckpointer, download
+from model_analyzer.state.stores import DirectoryCheckpointer, download
 from tests.sizes import small_and_full
 from tests.unit.state.processes import acknowledged, kill, writer
 from tests.unit.state.samples import (
@@ -146,7 +146,7 @@ def test_a_command_misses_nothing_that_a_run_takes_from_a_node_meanwhile(
 ) -> None:
     """The run takes it after the command has read the first journal."""
     measure(tmp_path, "a", 1)
-    module = checkpoint_module if reader == "load" else overview_module
+    module = checkpoint_module if reader == "load" else find_module
     read: list[Path] = []
 
     def read_and_take(path: Path) -> Content:
@@ -162,7 +162,7 @@ def test_a_command_misses_nothing_that_a_run_takes_from_a_node_meanwhile(
     if reader == "load":
         assert loads(load(tmp_path)) == [1]
     else:
-        (overview,) = overview_module.overviews(Layout(tmp_path), ())
+        (overview,) = find_module.overviews(Layout(tmp_path), ())
         assert overview.measurements == 1
 
 

@@ -16,22 +16,17 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.conclusions import StopReason
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Measurement, Outcome
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import StopReason, TrialRecord
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
-from model_analyzer.state.format.codec import (
-    Encoder,
-    encode_asked,
-    encode_conclusion,
-)
+from model_analyzer.state.find import verify
+from model_analyzer.state.format.codec import Encoder, encode_asked, encode_conclusion
 from model_analyzer.state.format.header import decode_header
 from model_analyzer.state.format.lines import Entry, decode, encode
-from model_analyzer.state.overview import verify
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import conclusion, goal
 from tests.unit.state.samples import (

@@ -18,8 +18,8 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.trials import Trial
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
+from model_analyzer.state.find import verify
 from model_analyzer.state.node import Follower, NodeJournal
-from model_analyzer.state.overview import verify
 from model_analyzer.state.profile_state import ProfileState
 from tests.sizes import small_and_full
 from tests.unit.state.samples import (

@@ -24,7 +24,7 @@ from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
-from model_analyzer.state.stores.directory import DirectoryCheckpointer
+from model_analyzer.state.stores import DirectoryCheckpointer
 from tests.unit.builders import one_round, variant
 from tests.unit.builders import trial as trial_of
 from tests.unit.state.samples import (

@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.environment import Veil
 from model_analyzer.domain.foreign_json import parse_unambiguous
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome, ResourceUse
 from model_analyzer.domain.models import freeze
 from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, ServerSetup, Trial
 from model_analyzer.state import records as state_records
 from model_analyzer.state.checkpoint import load

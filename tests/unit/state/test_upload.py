@@ -20,10 +20,14 @@ from model_analyzer import Checkpoint
 from model_analyzer.errors import CheckpointError, ConfigError
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
-from model_analyzer.state.stores.checkpointer import copy
-from model_analyzer.state.stores.directory import DirectoryCheckpointer
-from model_analyzer.state.stores.opening import GROUP, StorageCheckpointer, open_store
-from model_analyzer.state.stores.upload import Uploads
+from model_analyzer.state.stores import (
+    GROUP,
+    DirectoryCheckpointer,
+    StorageCheckpointer,
+    Uploads,
+    copy,
+    open_store,
+)
 from tests.contract.user_store import UserStore
 from tests.unit.state.samples import measurement, several, trial
 

@@ -79,7 +79,7 @@ def stats(which: str, directory: Path, prefix: str, as_json: bool) -> None:
     Example:
       model-analyzer checkpoint stats 3
     """
-    from model_analyzer.app.checkpoints.stats import measure
+    from model_analyzer.app.checkpoints.files import measure
 
     statistics = measure(which, directory, prefix)
     warn_all(statistics.damage_warnings)

@@ -165,7 +165,7 @@ def trials(
     Example:
       model-analyzer checkpoint trials --where 'perf_latency_p99<20' --sort-by perf_throughput
     """
-    from model_analyzer.app.checkpoints.trials import choose_trials, parse_query
+    from model_analyzer.app.checkpoints.show import choose_trials, parse_query
 
     query = parse_query(where, sort_by, order, top_n, single=single)
     check_format(form, output, FORMATS)
@@ -218,7 +218,7 @@ def best(
     Example:
       model-analyzer checkpoint best --constraint 'perf_latency_p99<20' --output-dir deploy
     """
-    from model_analyzer.app.checkpoints.best import best_variants
+    from model_analyzer.app.checkpoints.show import best_variants
     from model_analyzer.cli.console import TerminalView
 
     variants = best_variants(

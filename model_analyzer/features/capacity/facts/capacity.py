@@ -8,13 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model_analyzer.domain.arrivals import without_load_flags
-from model_analyzer.domain.efficiency import ENERGY_PER_INFERENCE, Efficiency
+from model_analyzer.domain.costs import ENERGY_PER_INFERENCE, Efficiency, Prices, Resources
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.model_names import group_members
-from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.prices import Prices, Resources
+from model_analyzer.domain.models import ModelVariant, group_members
 from model_analyzer.domain.profiles import (
     FailedTrial,
     Profile,

@@ -1,19 +1,62 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The replicas for a load that changes over time: a fixed number, or what an autoscaler starts."""
+"""A load that changes over time, for example over a day, and the replicas for it: a fixed number,
+or what an autoscaler starts.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
-from model_analyzer.domain.prices import Fleet
+from model_analyzer.domain.costs import Fleet
 from model_analyzer.features.capacity.facts.autoscaling import SYNC_S, Autoscaler, Moment, simulated
 from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
 from model_analyzer.features.capacity.facts.sizing import Demand
-from model_analyzer.features.capacity.facts.traces import LoadTrace
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadTrace:
+    """Requests per second over time: each of `rates` holds from its time on (seconds from the first
+    one, ascending) to the next; the last one as long as the one before. `labels` are the times as
+    the user wrote them. There are at least two.
+    """
+
+    times_s: tuple[float, ...]
+    rates: tuple[float, ...]
+    labels: tuple[str, ...]
+
+    @cached_property
+    def end_s(self) -> float:
+        return 2 * self.times_s[-1] - self.times_s[-2]
+
+    @property
+    def peak(self) -> float:
+        return max(self.rates)
+
+    @property
+    def lowest(self) -> float:
+        return min(self.rates)
+
+    @property
+    def requests(self) -> float:
+        """The requests of the whole time."""
+        ends = (*self.times_s[1:], self.end_s)
+        parts = zip(self.rates, self.times_s, ends, strict=True)
+        return math.fsum(rate * (end - start) for rate, start, end in parts)
+
+    def index(self, at_s: float) -> int:
+        """The index of the rate at a time; times before the first have the first."""
+        return max(0, bisect_right(self.times_s, at_s) - 1)
+
+    def rate(self, at_s: float) -> float:
+        return self.rates[self.index(at_s)]
+
 
 # Periods to show.
 _PERIODS = 24

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.features.compare.facts.comparison import verdict
-from model_analyzer.features.compare.facts.gate import Rule
+from model_analyzer.features.compare.facts.comparison import Rule, verdict
 from model_analyzer.noise.noise import Interval
 from model_analyzer.results.change import Change, ChangeVerdict
 

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model_analyzer.domain.numbers import with_error
-from model_analyzer.domain.proofs import Verdict
-from model_analyzer.domain.words import counted
+from model_analyzer.domain.profiles import Verdict
+from model_analyzer.domain.words import counted, with_error
 from model_analyzer.noise.noise import Noise
 
 # Names of the values of a sample, with their units. OTHERS is what other programs use of the

@@ -16,9 +16,9 @@ from statistics import NormalDist
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.metrics import Better, metric_of
-from model_analyzer.domain.numbers import number_text
-from model_analyzer.domain.proofs import Verdict
+from model_analyzer.domain.profiles import Verdict
 from model_analyzer.domain.trials import Failure, FailureReason
+from model_analyzer.domain.words import number_text
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool

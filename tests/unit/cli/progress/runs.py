@@ -12,14 +12,13 @@ from itertools import islice
 from benchmarks.simulated_executor import SimulatedExecutor
 from model_analyzer.app.progress.events import Event, Phase, Silence, Sink
 from model_analyzer.app.progress.tracker import Tracker
-from model_analyzer.domain.conclusions import Outlook
 from model_analyzer.domain.measurements import Measurement, Outcome
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.slots import Lost, Overdue, Slot
 from model_analyzer.domain.trials import Trial
-from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft
-from model_analyzer.forecast.trials_left import TrialsLeft
+from model_analyzer.forecast.time_left import Durations, LanePart, TimeLeft, TrialsLeft
+from model_analyzer.profiling.loop import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.profiling.loop import profile as measure_all
-from model_analyzer.profiling.loop_events import TrialFinished, TrialOverdue, TrialStarted
 from model_analyzer.search.plan import Subject
 from tests.contract.memory_state import MemoryState
 from tests.unit.search.surfaces import (

@@ -17,10 +17,9 @@ from rich.console import Console
 from model_analyzer.app.progress.events import Silence, TrialStarted
 from model_analyzer.app.progress.tracker import shown_tags
 from model_analyzer.cli.console import TerminalView, is_ci
-from model_analyzer.cli.progress.screen import Screen, _named
+from model_analyzer.cli.progress.screen import Screen, _named, clock, duration, values_text
 from model_analyzer.cli.progress.sinks import JsonLines, Lines, LiveView
-from model_analyzer.cli.progress.values import clock, duration, values_text
-from model_analyzer.domain.conclusions import Outlook
+from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.settings import ProgressMode
 from model_analyzer.domain.slots import Overdue
 from tests.unit.builders import at_most, goal, objectives, trial, variant
@@ -470,7 +469,7 @@ def test_above_the_live_view_is_what_it_does_not_show_itself(
         logging.getLogger("model_analyzer.runner.load.perf_analyzer").info("Window increased")
         logging.getLogger("model_analyzer.search.modes.brute").warning("Careful")
         logging.getLogger("model_analyzer.search.conclusions").info("The search ends")
-        logging.getLogger("model_analyzer.state.stores.upload").info("Uploaded it")
+        logging.getLogger("model_analyzer.state.stores").info("Uploaded it")
         return terminal.getvalue()
 
     monkeypatch.setenv("TERM", "xterm")

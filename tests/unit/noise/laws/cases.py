@@ -9,7 +9,7 @@ from dataclasses import replace
 from model_analyzer.domain.measurements import Doubt, Measurement
 from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import Trial
-from model_analyzer.noise.laws.catalogue import doubts_of
+from model_analyzer.noise.laws import doubts_of
 
 
 def doubt_of(trial: Trial, measurement: Measurement) -> Doubt | None:
