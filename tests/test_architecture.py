@@ -472,7 +472,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 0,
-    "lines of tests": 85_267,
+    "lines of tests": 85_286,
 }
 
 
