@@ -473,7 +473,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 0,
-    "lines of tests": 85_316,
+    "lines of tests": 85_335,
 }
 
 
