@@ -688,19 +688,27 @@ def _flags_at_odds(
     """Flags with which perf_analyzer refuses to measure, or never has a result."""
     is_openai = values["endpoint"] is EndpointKind.OPENAI  # it streams over HTTP
     is_http = values["client_protocol"] is Protocol.HTTP and not is_openai
+    is_embedded = values["triton_launch_mode"] is LaunchMode.C_API
+    is_grpc = not (is_http or is_openai or is_embedded)
     for model in models:
-        for message, hint in _refused_flags(model.perf_analyzer_flags, is_http=is_http):
+        flags = model.perf_analyzer_flags
+        for message, hint in _refused_flags(flags, is_http=is_http, is_grpc=is_grpc):
             where = _place_of_flags(model, given, values)
             yield Problem(where=where, message=f"{model.name}: {message}", hint=hint)
 
 
-def _refused_flags(flags: Mapping[str, Flag], *, is_http: bool) -> Iterator[tuple[str, str]]:
+def _refused_flags(
+    flags: Mapping[str, Flag], *, is_http: bool, is_grpc: bool
+) -> Iterator[tuple[str, str]]:
     """What is wrong, and what to do."""
     on = {name for name in PERF_ANALYZER_SWITCHES if is_on(flags.get(name))}
     if "sync" in on and (others := on & {"async", "streaming"}):
         yield f"sync does not go with {' and '.join(sorted(others))}", "remove sync"
     if "streaming" in on and is_http:
         yield "streaming needs gRPC", "use client_protocol: grpc, or remove streaming"
+    if "request-parameter" in flags and not is_grpc:
+        message = "request-parameter is only sent to a server over gRPC"
+        yield message, "use client_protocol: grpc, or remove request-parameter"
     if "periodic-concurrency-range" in flags:
         message = "periodic-concurrency-range changes the load while it is measured"
         yield message, "list the loads as concurrency"
@@ -806,7 +814,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _unused_keys,
         _unused_sizes,
         _limited_twice,
-        _memory_of_remote,
+        _flags_of_remote,
     ):
         yield from remarks(given, values)
 
@@ -834,12 +842,18 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
-    """A server that we do not start has to allow shared memory itself."""
+def _flags_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Flags that a server which we do not start has to allow, or keeps after the run."""
     key = "perf_analyzer_flags"
     for place in _places(given, values) if _is_remote(values) else ():
-        if shares_memory(place.values.get(key, {})):
+        flags = place.values.get(key, {})
+        if shares_memory(flags):
             yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_CLIENT_SHM}"
+        if "trace-level" in flags:
+            yield (
+                f"{place.where[key]}: trace-level with a remote server: it stays set there after"
+                " the run, for all its models"
+            )
 
 
 def _ignored_alone(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
