@@ -258,6 +258,11 @@ ENSEMBLES: Mapping[str, Ensemble] = {
     "instances": Ensemble(
         steps=[step("a")], more="instance_group [ { count: 2 } ]", words="has instance_group"
     ),
+    "with_backend": Ensemble(
+        steps=[step("a")],
+        head='platform: "ensemble" backend: "python"',
+        words='write platform: "ensemble", and no backend',
+    ),
     "other_platform": Ensemble(
         steps=[step("a")], head='backend: "python"', words='write platform: "ensemble"'
     ),

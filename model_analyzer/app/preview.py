@@ -13,9 +13,15 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models, fetched_for_user
 from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
+from model_analyzer.app.bench.workplace import unusable_output
 from model_analyzer.app.resume import starting_point
 from model_analyzer.domain.models import group_name
-from model_analyzer.domain.settings import CheckpointSettings, LaunchMode, ProfileSettings
+from model_analyzer.domain.settings import (
+    CheckpointSettings,
+    ExecutorKind,
+    LaunchMode,
+    ProfileSettings,
+)
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Problem
 from model_analyzer.forecast.run_plan import (
@@ -58,14 +64,15 @@ def preview(job: Job) -> Preview:
         remarks: Sequence[str] = ()
         plans: Sequence[Plan] = ()
         resumed: Resumed | None = None
-        if not checked.problems:
+        problems = checked.problems or [*unusable_output(settings, job.places)]
+        if not problems:
             subjects, remarks = _searched(job, checked.models)
             plans = tuple(_plans(settings, checked, subjects))
             resumed = _resumed(settings.checkpoint)
     return Preview(
         plans=plans,
         warnings=[*map(str, checked.warnings), *checked.remarks, *remarks],
-        problems=checked.problems,
+        problems=problems,
         idle_s=settings.monitors.idle_s if has_gpus and settings.observes_idle else 0,
         resumed=resumed,
     )
@@ -136,5 +143,6 @@ def _forecast(subject: Subject, settings: ProfileSettings, *, has_gpus: bool) ->
     if not (has_gpus or settings.server.launch is LaunchMode.REMOTE):
         subject = subject.without_gpus()
     # a cluster may decide the number of slots: it is unknown then
-    slots = settings.executor.slots or settings.server.count
+    is_ray = settings.executor.kind is ExecutorKind.RAY
+    slots = (is_ray and settings.executor.slots) or settings.server.count
     return forecast(subject, settings.search, slots=slots)

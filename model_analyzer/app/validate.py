@@ -15,6 +15,7 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import Models
 from model_analyzer.app.bench.preflight import preflight
 from model_analyzer.app.bench.searched_subjects import examined_subjects, with_complete_models
+from model_analyzer.app.bench.workplace import unusable_output
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import misspelled, read_environment, read_yaml
 from model_analyzer.errors import ConfigError, Problem
@@ -64,6 +65,7 @@ def validate(name: str, environment: Mapping[str, str], *, with_models: bool) ->
         with ExitStack() as stack:
             checked = preflight(job, stack)
         problems = sorted(checked.problems, key=_place)
+        problems = problems or [*unusable_output(job.settings, job.places)]
         remarks += [*map(str, checked.warnings), *checked.remarks]
         if not problems:
             try:

@@ -7,7 +7,7 @@ that the table can do without are left out; if that is not enough, each row is a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from types import NoneType
 
@@ -36,20 +36,42 @@ def laid_out(table: Table, width: int) -> Iterator[RenderableType]:
     """What a terminal of this width shows of a table."""
     texts = [[*map(cell_text, row)] for row in table.texts()]
     headers = [printable(header) for header in table.headers]
-    places = list(range(len(headers)))
-    for left_out in (None, *table.dispensable):
-        places = [place for place in places if place != left_out]
-        columns = [[row[place] for row in texts] for place in places]
-        names = [_header(headers[place]) for place in places]
-        widths = _widths(names, columns, width)
-        if widths is not None:
-            yield _grid(table, places, names, columns, widths)
-            gone = [name for place, name in enumerate(headers) if place not in places]
-            if gone:
-                yield _lines(f"Not shown in {width} columns: {', '.join(gone)}", width, "dim")
-            return
+    names = [*map(_header, headers)]
+    columns = [*zip(*texts, strict=True)] or [()] * len(headers)
+
+    def fitting(places: Sequence[int]) -> Sequence[int] | None:
+        return _widths([names[each] for each in places], [columns[each] for each in places], width)
+
+    places = _shown(len(headers), table.dispensable, lambda chosen: fitting(chosen) is not None)
+    widths = fitting(places)
+    if widths is not None:
+        shown = [columns[place] for place in places]
+        yield _grid(table, places, [names[place] for place in places], shown, widths)
+        gone = [name for place, name in enumerate(headers) if place not in places]
+        if gone:
+            yield _lines(f"Not shown in {width} columns: {', '.join(gone)}", width, "dim")
+        return
     for row in texts:
         yield _block(headers, row, width)
+
+
+def _shown(
+    count: int, dispensable: Sequence[int], fits: Callable[[Sequence[int]], bool]
+) -> Sequence[int]:
+    """The columns that are shown: all, or without those that can be spared first, until they fit.
+    Of these, those that fit nevertheless are shown, too: a narrow one may have gone before a wide
+    one.
+    """
+    places, gone = list(range(count)), list[int]()
+    for place in dispensable:
+        if fits(places):
+            break
+        places.remove(place)
+        gone.append(place)
+    for place in reversed(gone):
+        if fits(sorted([*places, place])):
+            places = sorted([*places, place])
+    return places
 
 
 def wrapped(text: str, width: int) -> Sequence[str]:

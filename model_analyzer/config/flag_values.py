@@ -94,6 +94,13 @@ _PERCENTILE = FlagText(
     _INTEGER,
 )
 _CERTIFICATE = _choice("PEM", "DER")
+# perf_analyzer drops parameters of other types, and sends other words than true as false.
+_PARAMETER = FlagText(
+    "NAME:VALUE:TYPE, of type int (a whole number), bool (true or false) or string",
+    rf"[^:]*:(?:{_INTEGER}:{any_case('int')}"
+    rf"|(?:{any_case('true')}|{any_case('false')}):{any_case('bool')}"
+    rf"|[^:]*:{any_case('string')})$(?!\n)",
+)
 
 # Flags that are not listed take any text, or are checked together with the model.
 PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
@@ -121,7 +128,7 @@ PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
     "request-distribution": _choice("poisson", "constant"),
     "shared-memory": _choice("none", "system", "cuda"),
     "grpc-compression-algorithm": _choice("none", "gzip", "deflate"),
-    "request-parameter": FlagText("NAME:VALUE:TYPE", r"[^:]*:[^:]*:[^:]*$(?!\n)"),
+    "request-parameter": _PARAMETER,
     "ssl-https-client-certificate-type": _CERTIFICATE,
     "ssl-https-private-key-type": _CERTIFICATE,
 }

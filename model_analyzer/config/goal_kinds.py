@@ -53,6 +53,11 @@ class Objectives:
 
     def parse(self, node: Node) -> tuple[Objective, ...]:
         if not node.is_mapping:
+            if any(part.is_mapping for part in ListOf.split(node)):
+                raise node.problem(
+                    "expected names of metrics, or a mapping with their weights",
+                    "write, for example, {perf_throughput: 10, perf_latency_p99: 5}",
+                )
             tags = _LIST.parse(node)
             return tuple(Objective(tag=tag) for tag in dict.fromkeys(tags))
         objectives = read_all(node.entries, self._objective)

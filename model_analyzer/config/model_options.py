@@ -274,12 +274,18 @@ class ModelNames:
             raise entry.problem(f"{entry.key!r} is not a valid model name")
         if entry.node.is_null:
             return ModelEntry(name=entry.key, where=entry.where, given=Given())
-        if not entry.node.is_mapping:
-            raise entry.node.problem(
-                f"expected the options of model {entry.key!r}, found {entry.node.describe()}"
-            )
         problems = Problems()
-        given = read(entry.node.entries, MODEL_OPTIONS, problems)
+        with problems.collect():
+            if not entry.node.is_mapping:
+                raise entry.node.problem(
+                    f"expected the options of model {entry.key!r}, found {entry.node.describe()}"
+                )
+            given = read(entry.node.entries, MODEL_OPTIONS, problems)
+        if problems and any(entry.key == option.key for option in MODEL_OPTIONS):
+            raise entry.problem(
+                f"{entry.key} is an option, and stands where a model does",
+                "indent it further than the name of its model",
+            )
         problems.raise_any()
         return ModelEntry(name=entry.key, where=entry.where, given=given)
 

@@ -111,6 +111,9 @@ class Problems:
     def add(self, problems: Iterable[Problem]) -> None:
         self._problems.extend(problems)
 
+    def __bool__(self) -> bool:
+        return bool(self._problems)
+
     def raise_any(self) -> None:
         """Raises one ConfigError with all problems, if there are any."""
         if self._problems:

@@ -69,6 +69,7 @@ from model_analyzer.domain.settings import (
     SearchSettings,
     ServerSettings,
 )
+from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import Problem
 
@@ -345,7 +346,7 @@ def _model(
         traffic = replace(load.traffic, generators=values["generators"])
     else:
         kind, loads = _loads_of_flags(flags, where) or (kind, loads)
-    remarks += _unused_loads(entry, given, kind, has_traffic=traffic is not None)
+    remarks += _unused_loads(entry, given, kind, traffic)
     if not loads and values["run_config_search_disable"] and kind is LoadKind.CONCURRENCY:
         loads = (1,)
 
@@ -360,7 +361,7 @@ def _model(
         mode=own.get("run_config_search_mode"),
         parameters=own.get("model_config_parameters", MappingProxyType({})),
         perf_analyzer_flags=MappingProxyType(flags),
-        genai_perf_flags=_own_or_global("genai_perf_flags", own, values),
+        genai_perf_flags=_genai_perf_flags(own, values),
         in_rounds=_in_rounds(own, values, flags),
         keeps_cache=_keeps_cache(own, values),
         server_flags=_own_or_global("triton_server_flags", own, values),
@@ -377,8 +378,15 @@ def _in_rounds(own: Mapping[str, Any], values: Mapping[str, Any], flags: Mapping
         own.get("measurement", values["measurement"]) is MeasurementMode.AUTO
         and values["triton_launch_mode"] is not LaunchMode.C_API
         and PERF_ANALYZER_CARE.isdisjoint(flags)
-        and not _own_or_global("genai_perf_flags", own, values)
+        and not _genai_perf_flags(own, values)
     )
+
+
+def _genai_perf_flags(own: Mapping[str, Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The flags of genai-perf, which measures only language models."""
+    if values["model_type"] is not ModelType.LLM:
+        return MappingProxyType({})
+    return _own_or_global("genai_perf_flags", own, values)
 
 
 def _keeps_cache(own: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
@@ -472,7 +480,7 @@ def _open_load(
         raise where.problem(
             "load does not go with triton_launch_mode: c_api", "use another launch mode"
         )
-    if _own_or_global("genai_perf_flags", own.values, values):
+    if _genai_perf_flags(own.values, values):
         raise where.problem("load does not go with genai_perf_flags", "remove one of them")
     return load
 
@@ -494,18 +502,18 @@ _OTHER_LOADS = {
 
 
 def _unused_loads(
-    entry: ModelEntry, given: Given, kind: LoadKind, *, has_traffic: bool
+    entry: ModelEntry, given: Given, kind: LoadKind, traffic: Traffic | None
 ) -> Iterator[str]:
     """Remarks about options for other loads than the measured one: of another kind than `kind`, or
     a `load` of all models that the model's own loads override.
     """
-    keys = _OTHER_LOADS[kind] if has_traffic else (*_OTHER_LOADS[kind], "load")
+    keys = (*_OTHER_LOADS[kind], "load") if traffic is None else _OTHER_LOADS[kind]
     for place in (entry.given.values.get("parameters") or Given(), given):
         for key in keys:
             if place.values.get(key):
                 yield (
                     f"{place.where[key]}: {key} has no effect for model {entry.name!r}: its load is"
-                    f" {kind.value}"
+                    f" {traffic or kind.value}"
                 )
 
 

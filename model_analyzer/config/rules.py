@@ -21,6 +21,7 @@ from model_analyzer.domain.flags import (
     Flag,
     is_on,
     shares_memory,
+    unused_keys,
     whole,
 )
 from model_analyzer.domain.goals import Constraint, Goal
@@ -78,6 +79,7 @@ _LOADS_IN_FLAGS = frozenset({"concurrency-range", "request-rate-range", "batch-s
 
 _MODE = "run_config_search_mode"
 _TOGETHER = "run_config_profile_models_concurrently_enable"
+_OF_RAY = ("ray_address", "slots", "slot_gpus", "slot_cpus", "slot_label", "slots_per_host")
 _COMPOSING = ("bls_composing_models", "ensemble_composing_models")
 
 _FLAGS = {
@@ -686,19 +688,27 @@ def _flags_at_odds(
     """Flags with which perf_analyzer refuses to measure, or never has a result."""
     is_openai = values["endpoint"] is EndpointKind.OPENAI  # it streams over HTTP
     is_http = values["client_protocol"] is Protocol.HTTP and not is_openai
+    is_embedded = values["triton_launch_mode"] is LaunchMode.C_API
+    is_grpc = not (is_http or is_openai or is_embedded)
     for model in models:
-        for message, hint in _refused_flags(model.perf_analyzer_flags, is_http=is_http):
+        flags = model.perf_analyzer_flags
+        for message, hint in _refused_flags(flags, is_http=is_http, is_grpc=is_grpc):
             where = _place_of_flags(model, given, values)
             yield Problem(where=where, message=f"{model.name}: {message}", hint=hint)
 
 
-def _refused_flags(flags: Mapping[str, Flag], *, is_http: bool) -> Iterator[tuple[str, str]]:
+def _refused_flags(
+    flags: Mapping[str, Flag], *, is_http: bool, is_grpc: bool
+) -> Iterator[tuple[str, str]]:
     """What is wrong, and what to do."""
     on = {name for name in PERF_ANALYZER_SWITCHES if is_on(flags.get(name))}
     if "sync" in on and (others := on & {"async", "streaming"}):
         yield f"sync does not go with {' and '.join(sorted(others))}", "remove sync"
     if "streaming" in on and is_http:
         yield "streaming needs gRPC", "use client_protocol: grpc, or remove streaming"
+    if "request-parameter" in flags and not is_grpc:
+        message = "request-parameter is only sent to a server over gRPC"
+        yield message, "use client_protocol: grpc, or remove request-parameter"
     if "periodic-concurrency-range" in flags:
         message = "periodic-concurrency-range changes the load while it is measured"
         yield message, "list the loads as concurrency"
@@ -780,8 +790,8 @@ def _tls_on_both_sides(
     if _is_remote(values) or values["client_protocol"] is not Protocol.GRPC:
         return
     for model in models:
-        server = str(model.server_flags.get("grpc-use-ssl", "")).lower() in ("true", "1")
-        client = str(model.perf_analyzer_flags.get("ssl-grpc-use-ssl", "")).lower() in ("true", "1")
+        server = is_on(model.server_flags.get("grpc-use-ssl"))
+        client = is_on(model.perf_analyzer_flags.get("ssl-grpc-use-ssl"))
         if server != client:
             has, lacks = ("the server", "the client") if server else ("the client", "the server")
             yield Problem(
@@ -796,13 +806,15 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     """A remark for each given option that has no effect."""
     for remarks in (
         _ignored_by_mode,
+        _ignored_alone,
         _ignored_without_llm,
         _repeated_models,
         _ignored_of_models,
         _odd_flags,
+        _unused_keys,
         _unused_sizes,
         _limited_twice,
-        _memory_of_remote,
+        _flags_of_remote,
     ):
         yield from remarks(given, values)
 
@@ -830,18 +842,37 @@ def _ignored_by_mode(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _memory_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
-    """A server that we do not start has to allow shared memory itself."""
+def _flags_of_remote(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Flags that a server which we do not start has to allow, or keeps after the run."""
     key = "perf_analyzer_flags"
     for place in _places(given, values) if _is_remote(values) else ():
-        if shares_memory(place.values.get(key, {})):
+        flags = place.values.get(key, {})
+        if shares_memory(flags):
             yield f"{place.where[key]}: shared-memory with a remote server: {NEEDS_CLIENT_SHM}"
+        if "trace-level" in flags:
+            yield (
+                f"{place.where[key]}: trace-level with a remote server: it stays set there after"
+                " the run, for all its models"
+            )
+
+
+def _ignored_alone(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Options that need another one."""
+    missing: dict[str, str] = {}
+    if not values["perf_output"]:
+        missing["perf_output_path"] = "perf_output: true"
+    if values["executor"] is not ExecutorKind.RAY:
+        missing |= dict.fromkeys(_OF_RAY, "executor: ray")
+    for key, other in missing.items():
+        if key in given.values:
+            yield f"{given.where[key]}: {key} has no effect without {other}"
 
 
 def _ignored_without_llm(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     key = "genai_perf_flags"
-    if given.values.get(key) and values["model_type"] is not ModelType.LLM:
-        yield f"{given.where[key]}: {key} has no effect without model_type: LLM"
+    for place in _places(given, values) if values["model_type"] is not ModelType.LLM else ():
+        if place.values.get(key):
+            yield f"{place.where[key]}: {key} has no effect without model_type: LLM"
 
 
 def _repeated_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
@@ -861,6 +892,14 @@ def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]
             yield (
                 f"{place.where[key]}: tritonserver flag {flag!r} is ignored: model-analyzer sets it"
             )
+
+
+def _unused_keys(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Certificates and keys of an access without TLS."""
+    for key in ("perf_analyzer_flags", "triton_server_flags"):
+        for place in _places(given, values):
+            for name, switch in unused_keys(place.values.get(key, {})).items():
+                yield f"{place.where[key]}: {name} has no effect without {switch}: true"
 
 
 def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

@@ -116,6 +116,14 @@ PERF_ANALYZER_PATHS = frozenset(
     }
 )  # fmt: skip
 
+# Switches of TLS over gRPC, and the files that have no effect if all switches of a program are off.
+# If a server does not find one of its files, it says that its port is in use.
+SERVER_KEYS = ("grpc-server-cert", "grpc-server-key", "grpc-root-cert")
+_TLS: Mapping[tuple[str, ...], Sequence[str]] = {
+    ("ssl-grpc-use-ssl",): sorted(name for name in PERF_ANALYZER_PATHS if "ssl-grpc" in name),
+    ("grpc-use-ssl", "grpc-use-ssl-mutual"): SERVER_KEYS,
+}
+
 # These decide how long perf_analyzer measures, when it accepts a result, or which values it has. A
 # file of intervals is also one: a part of it is not like the whole.
 PERF_ANALYZER_CARE = frozenset(
@@ -237,3 +245,13 @@ def needs_client_shm(version: str, *, unknown: bool) -> bool:
     """Whether a server of this version needs the flag; `unknown` if the version is not known."""
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return unknown if numbers is None else (int(numbers[1]), int(numbers[2])) >= _NEEDED_FROM
+
+
+def unused_keys(flags: Mapping[str, Flag]) -> Mapping[str, str]:
+    """The flags that name keys and certificates in vain, each with the switch that is off."""
+    return {
+        name: switches[0]
+        for switches, names in _TLS.items()
+        for name in names
+        if flags.get(name) and not any(is_on(flags.get(switch)) for switch in switches)
+    }

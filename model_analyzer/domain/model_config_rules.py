@@ -9,7 +9,7 @@ whether the model itself is what its configuration says, only the server knows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,15 @@ BOUNDING = ("dynamic_batching", "sequence_batching", "model_warmup")
 
 # The value of the server flag `rate-limit` that switches the rate limiter on.
 _LIMITING = "execution_count"
+
+# The size of a dimension that varies, and the format of tensors that are no images.
+_ANY_SIZE = -1
+_NO_FORMAT = "FORMAT_NONE"
+
+# Where a control of sequences says its values, and the types of the one that has no values.
+_FALSE_TRUE = ("int32_false_true", "fp32_false_true", "bool_false_true")
+_CORRELATION_ID = "CONTROL_SEQUENCE_CORRID"
+_CORRELATION_TYPES = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", "TYPE_STRING")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +160,22 @@ def response_cache(config: ModelConfig) -> Iterator[Refusal]:
 
 
 def devices(config: ModelConfig) -> Iterator[Refusal]:
-    """Groups on CPUs, or wherever the backend decides, name no GPUs; profiles are for TensorRT."""
-    for group in config.get("instance_group", ()):
+    """Groups on CPUs, or wherever the backend decides, name no GPUs; profiles are for TensorRT. A
+    server without an instance that answers ends at the first request.
+    """
+    groups = config.get("instance_group", ())
+    if groups and all(group.get("passive") for group in groups):
+        yield Refusal("every instance_group is passive, so no instance answers")
+    for group in groups:
         kind = kind_of_group(group)
         if kind in ("CPU", "MODEL") and group.get("gpus"):
             yield Refusal(f"an instance_group of KIND_{kind} names gpus")
-        if group.get("profile") and not platform_of(config).startswith("tensorrt"):
+        if group.get("profile") and not _is_tensorrt(config):
             yield Refusal("an instance_group has a profile, which only TensorRT models have")
+
+
+def _is_tensorrt(config: ModelConfig) -> bool:
+    return platform_of(config).startswith("tensorrt")
 
 
 def ensembles(config: ModelConfig) -> Iterator[Refusal]:
@@ -169,11 +187,104 @@ def ensembles(config: ModelConfig) -> Iterator[Refusal]:
 
 
 def shapes(config: ModelConfig) -> Iterator[Refusal]:
-    """Without batching, an input cannot become a scalar."""
+    """A size is positive, or -1 for any; a reshape has the same elements, and only with batching
+    can it be a scalar. Images have three sizes; tensors that are shapes are for TensorRT.
+    """
     for tensor in (*config.get("input", ()), *config.get("output", ())):
-        is_scalar = "reshape" in tensor and not tensor["reshape"].get("shape")
-        if is_scalar and not max_batch_size(config):
-            yield Refusal(f"the empty reshape of {tensor.get('name')} needs batching")
+        name, dims = tensor.get("name"), _sizes(tensor.get("dims", ()))
+        shape = _sizes(tensor["reshape"].get("shape", ())) if "reshape" in tensor else dims
+        for field, sizes in (("dims", dims), ("reshape", shape)):
+            if any(size < 1 and size != _ANY_SIZE for size in sizes):
+                yield Refusal(f"{field} {sizes} of {name} has a size below 1 that is not -1")
+        if dims and not shape and not max_batch_size(config):
+            yield Refusal(f"the empty reshape of {name} needs batching")
+        if _elements(shape) != _elements(dims):
+            yield Refusal(f"the reshape {shape} of {name} has other elements than its dims {dims}")
+        if tensor.get("format", _NO_FORMAT) != _NO_FORMAT and len(dims) != 3:
+            yield Refusal(f"{tensor['format']} of {name} needs three dims")
+        if tensor.get("is_shape_tensor") and not _is_tensorrt(config):
+            yield Refusal(f"{name} is a shape tensor, which only TensorRT models have")
+
+
+def _sizes(shape: Iterable[Any]) -> list[int]:
+    return [int(size) for size in shape]
+
+
+def _elements(shape: Iterable[int]) -> Sequence[int]:
+    """The numbers of elements between the sizes that vary."""
+    counts = [1]
+    for size in shape:
+        if size == _ANY_SIZE:
+            counts.append(1)
+        else:
+            counts[-1] *= size
+    return counts
+
+
+def batch_tensors(config: ModelConfig) -> Iterator[Refusal]:
+    """What is made for a whole batch is made of one input, and batch outputs are outputs."""
+    names = {
+        side: {tensor.get("name") for tensor in config.get(side, ())}
+        for side in ("input", "output")
+    }
+    for side in names:
+        for made in config.get(f"batch_{side}", ()):
+            sources = made.get("source_input", ())
+            if len(sources) != 1 or sources[0] not in names["input"]:
+                yield Refusal(f"source_input {[*sources]} of batch_{side} is not one input")
+            targets = made.get("target_name", ())
+            if side == "output" and not names["output"].issuperset(targets):
+                yield Refusal(f"target_name {[*targets]} of batch_output is no output")
+            if side == "input" and made.get("data_type") not in ("TYPE_INT32", "TYPE_FP32"):
+                yield Refusal("the data_type of batch_input is neither TYPE_INT32 nor TYPE_FP32")
+
+
+def warm_up(config: ModelConfig) -> Iterator[Refusal]:
+    """A request of the warm-up has all inputs that are not optional, in their types and sizes."""
+    for request in config.get("model_warmup", ()):
+        about = f"model_warmup {request.get('name')}"
+        given = request.get("inputs", {})
+        for tensor in config.get("input", ()):
+            name = tensor.get("name")
+            if name not in given:
+                if not tensor.get("optional"):
+                    yield Refusal(f"{about} has no input {name}")
+                continue
+            types = [each.get("data_type") for each in (given[name], tensor)]
+            if types[0] != types[1]:
+                yield Refusal(f"{about} has {name} as {types[0]} instead of {types[1]}")
+            sizes, dims = (_sizes(each.get("dims", ())) for each in (given[name], tensor))
+            if not _fit(sizes, dims):
+                yield Refusal(f"{about} has {name} with dims {sizes} instead of {dims}")
+
+
+def _fit(sizes: Sequence[int], dims: Sequence[int]) -> bool:
+    return len(sizes) == len(dims) and all(
+        dim in (size, _ANY_SIZE) for size, dim in zip(sizes, dims, strict=True)
+    )
+
+
+def controls(config: ModelConfig) -> Iterator[Refusal]:
+    """Each control of sequences is one input, with a value for false and one for true; the
+    correlation ID is a whole number or text.
+    """
+    names, kinds = set[str](), set[str]()
+    for tensor in config.get("sequence_batching", {}).get("control_input", ()):
+        name = tensor.get("name", "")
+        if not name or name in names:
+            yield Refusal("the names of control_input are missing or equal")
+        names.add(name)
+        for control in tensor.get("control", ()):
+            kind = str(control.get("kind", "CONTROL_SEQUENCE_START"))
+            if kind in kinds:
+                yield Refusal(f"{kind} is given twice")
+            kinds.add(kind)
+            values = [control[field] for field in _FALSE_TRUE if control.get(field)]
+            if kind == _CORRELATION_ID:
+                if values or control.get("data_type") not in _CORRELATION_TYPES:
+                    yield Refusal(f"{kind} needs a data_type of {', '.join(_CORRELATION_TYPES)}")
+            elif len(values) != 1 or len(values[0]) != 2:
+                yield Refusal(f"{kind} needs one of {', '.join(_FALSE_TRUE)}, with two values")
 
 
 def versions(config: ModelConfig) -> Iterator[Refusal]:
@@ -193,6 +304,9 @@ RULES: tuple[Callable[[ModelConfig], Iterator[Refusal]], ...] = (
     devices,
     ensembles,
     shapes,
+    batch_tensors,
+    warm_up,
+    controls,
     versions,
 )
 

@@ -205,7 +205,7 @@ class Conclusion:
             case StopReason.NOTHING_WORTH:
                 return "no further measurement is expected to improve the answer"
             case StopReason.STALLED:
-                what = "the last part of its time brought nothing better"
+                what = "the last 40 % of its time brought less than 1 %"
                 return f"{what} (go on with --max-measurements)"
             case StopReason.SURE:
                 return "the answer is sure enough (more: --stop-when-sure)"

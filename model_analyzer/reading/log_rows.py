@@ -75,14 +75,22 @@ class LogProblem(Exception):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class LogRows:
     """Rows of a log, each with the line where it begins; 0 in a document. `header` has the names of
-    the columns of CSV; it is empty in other forms.
+    the columns of CSV; it is empty in other forms. Requests that infer nothing are left out, and
+    counted in `probes` while the rows are read.
     """
 
-    rows: Iterator[tuple[int, Row]]
-    header: Sequence[str] = ()
+    def __init__(self, rows: Iterator[tuple[int, Row]], header: Sequence[str] = ()) -> None:
+        self.rows, self.header = self._without_probes(rows), header
+        self.probes = 0
+
+    def _without_probes(self, rows: Iterator[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
+        for number, row in rows:
+            if _is_probe(row):
+                self.probes += 1
+            else:
+                yield number, row
 
 
 def rows_of(parts: Iterable[str]) -> LogRows:
@@ -104,12 +112,12 @@ def rows_of(parts: Iterable[str]) -> LogRows:
     if _BRACKETED_LINE.match(first):
         raise unknown_form(number)
     if _JSON_ARRAY.match(first) or _begins_document(first):
-        return LogRows(_without_probes(_document_rows(rest)))
+        return LogRows(_document_rows(rest))
     if first.lstrip().startswith("{"):
-        return LogRows(_without_probes(_json_rows(_lines(rest, number))))
+        return LogRows(_json_rows(_lines(rest, number)))
     records = _csv_cells(_lines(rest, number))
     header = [cell.lstrip("\ufeff") for cell in next(records, (0, ()))[1]]
-    return LogRows(_without_probes(_csv_rows(header, records)), header)
+    return LogRows(_csv_rows(header, records), header)
 
 
 def unknown_form(number: int) -> LogProblem:
@@ -160,8 +168,7 @@ def _access_rows(pattern: re.Pattern[str], numbered: Numbered) -> Iterator[tuple
         match = pattern.match(line)
         if match is None:
             raise LogProblem(number, "is not a line of an access log like the first one")
-        if not _PROBE.match(line, match.end()):
-            yield number, {ACCESS_TIME: match["time"]}
+        yield number, {ACCESS_TIME: match["time"], _REQUEST: line[match.end() :]}
 
 
 def _begins_document(line: str) -> bool:
@@ -333,11 +340,9 @@ def _json_rows(numbered: Numbered) -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-def _without_probes(rows: Iterator[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
-    for number, row in rows:
-        method, path = (next(filter(None, map(row.get, names)), "") for names in (_METHODS, _PATHS))
-        if not _PROBE.match(f"{row.get(_REQUEST) or f'{method} {path}'} "):
-            yield number, row
+def _is_probe(row: Row) -> bool:
+    method, path = (next(filter(None, map(row.get, names)), "") for names in (_METHODS, _PATHS))
+    return bool(_PROBE.match(f"{row.get(_REQUEST) or f'{method} {path}'} "))
 
 
 def _not_json(number: int, error: ValueError, hint: str, place: str = "") -> LogProblem:

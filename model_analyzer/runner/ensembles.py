@@ -90,7 +90,7 @@ def own_mistakes(config: ModelConfig) -> Iterator[str]:
         if config.get("platform") == "ensemble":
             yield f"{name} has the platform ensemble and no ensemble_scheduling: add its steps"
         return
-    if config.get("platform") != "ensemble":
+    if config.get("platform") != "ensemble" or config.get("backend"):
         yield f'{name} has ensemble_scheduling: write platform: "ensemble", and no backend'
     for field in _OF_STEPS:
         if field in config:

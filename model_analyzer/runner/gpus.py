@@ -43,6 +43,11 @@ class Gpu:
         return (self.device,) if self.slices is None else self.slices
 
 
+def named_gpus(requested: Sequence[str]) -> Sequence[str]:
+    """The GPUs that are requested by UUID or index; none if all are."""
+    return () if tuple(requested) == _ALL else requested
+
+
 def choose_gpus(
     present: Sequence[Gpu], requested: Sequence[str], variable: str | None
 ) -> tuple[Device, ...]:

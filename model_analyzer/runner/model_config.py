@@ -50,7 +50,7 @@ def parse_text(text: str, name: str) -> ModelConfig:
 
 def is_complete(config: ModelConfig) -> bool:
     """Whether a server can serve the model without completing the configuration itself."""
-    return not _missing(config)
+    return not missing_parts(config)
 
 
 def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
@@ -62,7 +62,7 @@ def completed(answer: ModelConfig, own: ModelConfig, where: str) -> ModelConfig:
     """
     _check_tensors(answer, where)
     if not is_complete(answer):
-        missing = " and no ".join(_missing(answer))
+        missing = " and no ".join(missing_parts(answer))
         raise RepositoryError(
             f"{where}: the server could not complete the configuration: it has no {missing}; add"
             " it to the file"
@@ -84,7 +84,8 @@ def _check_tensors(config: ModelConfig, where: str) -> None:
             raise RepositoryError(f"{where}: an {side} has no name")
 
 
-def _missing(config: ModelConfig) -> Sequence[str]:
+def missing_parts(config: ModelConfig) -> Sequence[str]:
+    """What a server has to complete before it can serve the model."""
     if "ensemble_scheduling" in config:
         return ()
     parts = {
@@ -92,7 +93,15 @@ def _missing(config: ModelConfig) -> Sequence[str]:
         "input": config.get("input"),
         "output": config.get("output"),
     }
-    return [name for name, value in parts.items() if not value]
+    missing = [name for name, value in parts.items() if not value]
+    for side in ("input", "output"):
+        for tensor in config.get(side, ()):
+            missing += [
+                f"{field} of {tensor['name']}"
+                for field in ("data_type", "dims")
+                if not tensor.get(field)
+            ]
+    return missing
 
 
 def to_text(config: ModelConfig) -> str:

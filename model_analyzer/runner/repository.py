@@ -39,7 +39,7 @@ from model_analyzer.runner.file_trees import (
     link_tree,
     words_of,
 )
-from model_analyzer.runner.model_config import is_complete, parse_text, to_text
+from model_analyzer.runner.model_config import missing_parts, parse_text, to_text
 from model_analyzer.runner.output_directory import note_entry
 
 # Completes the configuration of a model, from its name, the content of its file, and a fingerprint
@@ -102,10 +102,11 @@ class ModelRepository:
         _refuse(directory, [*own_mistakes(config), *self._wrong_steps(config, above)])
         self._check_files(directory, config)
         files = self._fingerprint(directory)
-        if not is_complete(config):
+        if missing := missing_parts(config):
             if complete is None:
                 raise RepositoryError(
-                    f"{directory / CONFIG}: backend, inputs or outputs are missing: add them"
+                    f"{directory / CONFIG}: backend, inputs or outputs are missing: there is no"
+                    f" {' and no '.join(missing)}: add it to the file"
                 )
             config = complete(name, config, files)
         steps: dict[str, Step] = {}  # the first of each model

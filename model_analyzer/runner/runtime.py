@@ -219,7 +219,7 @@ def find_tritonserver(name: str | None, environment: Mapping[str, str]) -> Progr
     /opt/tritonserver/bin, or in the installed runtime. Raises ConfigError or RuntimeNotFound.
     """
     if name is not None:
-        path = _executable("triton_server_path", name, environment)
+        path = executable("triton_server_path", name, environment)
         return _server(path, "--triton-server-path", environment)
     reasons: list[str] = []
     for program in _server_candidates(environment):
@@ -235,7 +235,7 @@ def find_perf_analyzer(name: str | None, environment: Mapping[str, str]) -> Prog
     on the PATH or in the installed runtime. Raises ConfigError or RuntimeNotFound.
     """
     if name is not None:
-        path = _executable("perf_analyzer_path", name, environment)
+        path = executable("perf_analyzer_path", name, environment)
         program = Program(path=path, origin="--perf-analyzer-path", environment=environment)
         runtime = installed_runtime(environment)
         if os.path.realpath(path) == os.path.realpath(runtime.perf_analyzer):
@@ -402,8 +402,10 @@ def _perf_analyzer_candidates(environment: Mapping[str, str]) -> Iterator[Progra
         yield runtime.load_generator(environment)
 
 
-def _executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
-    """The executable with this path, or with this name on the PATH."""
+def executable(option: str, name: str, environment: Mapping[str, str]) -> Path:
+    """The executable with this path, or with this name on the PATH. Raises ConfigError for a value
+    of the `option` that is none.
+    """
     name = os.path.expanduser(name)
     executable = shutil.which(name, path=environment.get("PATH"))
     if executable:

@@ -68,6 +68,16 @@ def test_models_are_listed_with_their_loaded_versions(client: Connect) -> None:
     assert dict(listed) == {"a": (), "b": ("1",)}
 
 
+@pytest.mark.parametrize("name", ["a+b", "m:1", "a@b,c=d", "50%", "[m]"])
+def test_models_are_found_by_names_with_other_characters(client: Connect, name: str) -> None:
+    server = client(repository=[name])
+
+    server.load(name, None, 60)
+
+    assert server.model_config(name)["name"] == name
+    assert server.statistics(name)
+
+
 def test_a_model_is_loaded_as_the_repository_has_it(client: Connect) -> None:
     server = client(repository=["a"])
 

@@ -281,6 +281,24 @@ def test_completion_of_configurations_can_be_asked_for(pretend, make: Make, flag
     assert "--disable-auto-complete-config" not in pretend.server_calls[0].split()
 
 
+def test_a_variant_that_the_model_itself_would_change_is_a_failure(pretend, make: Make) -> None:
+    """Its code sets max_batch_size and batching: where servers complete configurations, it wins."""
+    variant = variants("m")[0]
+    small = replace(variant, config={**variant.config, "max_batch_size": 2})
+    plan = {"raises": {"m": variant.max_batch_size}}
+    completing = ServerSetup(flags={"disable-auto-complete-config": "false"})
+
+    assert make(pretend.tritonserver(**plan)).serve([small], ServerSetup()) is None
+    failure = make(pretend.tritonserver(**plan)).serve([small], completing)
+
+    assert isinstance(failure, Failure)
+    assert failure.reason is FailureReason.MODEL_NOT_LOADED
+    assert failure.message.startswith(
+        f"the server gave {variant.name} max_batch_size {variant.max_batch_size} instead of 2"
+    )
+    assert failure.hint == "start the server with --disable-auto-complete-config"
+
+
 def test_given_endpoints_are_used(pretend, make: Make) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

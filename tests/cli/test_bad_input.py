@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -196,7 +197,7 @@ def test_a_program_that_is_not_one(complain, option: str, path: str, words: str)
     status, line = complain(**{option: path})
 
     assert status == USAGE
-    assert line.startswith(f"model-analyzer: {option}: {words}")
+    assert re.match(rf"model-analyzer: \S+/config\.yaml:\d+:\d+: {re.escape(words)}", line)
 
 
 def test_a_perf_analyzer_without_a_library(complain, tmp_path: Path) -> None:

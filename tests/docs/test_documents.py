@@ -1,17 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
 """What README.md and docs/ say is so: flags exist, commands are accepted, YAML is valid, messages
-are those of the program, links lead somewhere, every metric of the catalogue is defined, and no
-other, and examples of inputs are accepted or read as shown.
+are those of the program, links lead somewhere.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -21,10 +18,6 @@ import yaml
 from model_analyzer.cli.program import program
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.models import ModelFacts
-from model_analyzer.runner.load.input_files import input_mistakes
-from model_analyzer.runner.model_config import parse_text
 from tests.docs.documents import DOCS, DOCUMENTS, ROOT, Block, blocks, parts_of
 
 # Flags of other programs that the documents speak of.
@@ -286,83 +279,3 @@ def test_the_files_that_contributors_are_sent_to_exist() -> None:
 
     assert len(paths) > 20
     assert [path for path in paths if not (ROOT / path).exists()] == []
-
-
-_HEADER = ["Metric", "Unit", "Better", "Definition", "Source"]
-
-
-def rows() -> list[list[str]]:
-    """The rows of all tables that define metrics."""
-    lines = (DOCS / "metrics.md").read_text("utf-8").splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    is_definition = False
-    definitions = []
-    for line, row in zip(lines, cells, strict=True):
-        if not line.startswith("|"):
-            is_definition = False
-        elif row == _HEADER:
-            is_definition = True
-        elif is_definition and not row[0].startswith("---"):
-            definitions.append(row)
-    return definitions
-
-
-def tags(row: list[str]) -> list[str]:
-    return re.findall(r"`([^`]+)`", row[0])
-
-
-def test_every_metric_is_defined_once_and_no_other() -> None:
-    assert sorted(tag for row in rows() for tag in tags(row)) == sorted(METRICS)
-
-
-def test_units_and_directions_are_those_of_the_catalogue() -> None:
-    for row in rows():
-        metrics = [METRICS[tag] for tag in tags(row)]
-        assert {str(metric.unit) for metric in metrics} == {row[1]}, row
-        assert {metric.better.value for metric in metrics} == {row[2]}, row
-
-
-def test_every_definition_has_a_formula_and_a_source() -> None:
-    assert all(len(row) == len(_HEADER) and row[3] and row[4] for row in rows())
-
-
-GUIDE = DOCS / "guides" / "inputs.md"
-PAIRS = [
-    (above.text, block.text) for above, block in pairwise(blocks(GUIDE)) if block.language == "json"
-]
-ROWS = re.findall(r"^\| `(\{\"[Xx].*\})` \| (.*) \|$", GUIDE.read_text("utf-8"), re.MULTILINE)
-
-
-def found(directory: Path, config: str, data: str) -> Sequence[str]:
-    """The mistakes in the data of a model."""
-    (directory / "in.json").write_text(data, encoding="utf-8")
-    facts = ModelFacts(name="m", config=parse_text(config, "example"), files="")
-    mistakes = input_mistakes({"input-data": "in.json"}, facts, [1], directory)
-    return [f"{mistake.what} ({mistake.fix})" for mistake in mistakes]
-
-
-@pytest.mark.parametrize(("config", "data"), PAIRS)
-def test_an_example_is_accepted(tmp_path: Path, config: str, data: str) -> None:
-    assert found(tmp_path, config, data) == []
-
-
-@pytest.mark.parametrize(("step", "message"), ROWS)
-def test_a_mistake_reads_as_shown(tmp_path: Path, step: str, message: str) -> None:
-    config = 'input [ { name: "X" data_type: TYPE_FP32 dims: [ 4 ] } ]'
-
-    texts = found(tmp_path, config, f'{{"data": [{step}]}}')
-
-    assert any(message in text for text in texts), texts
-
-
-def test_there_are_examples_of_every_kind() -> None:
-    assert len(PAIRS) >= 8
-    assert len(ROWS) >= 8
-
-
-def test_the_prompts_of_the_example_fit_its_model(tmp_path: Path) -> None:
-    model = ROOT / "model_analyzer" / "starter" / "model_repository" / "sim_llm" / "config.pbtxt"
-    prompts = (ROOT / "config" / "prompts.json").read_text("utf-8")
-
-    assert json.loads(prompts)["data"]
-    assert found(tmp_path, model.read_text(), prompts) == []

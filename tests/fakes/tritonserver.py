@@ -10,12 +10,13 @@ load models of its repository), `never_ready`, `proxied_s` (so long its ports on
 as those of a container do), `deaf` (ignores SIGTERM), `stop_s` (takes so long to end), `knows`
 (flags in its help), `named` (its process has the name of a real server), `version`, `repository`
 (names of its models, all alike), `completes` (model to configuration: what a load without one makes
-of a model, if auto-completion is on), `loaded` (models that are there from the start, beside those
-of --load-model with the configurations in its repository), `polls` (refuses to load and unload),
-`unloads` (false: models never end), `header` (NAME:VALUE; calls without it are refused), `mute`
-(keeps its statistics to itself), `unlisted` (models without files: they are loaded, but the index
-lacks them, and they cannot be loaded again), `restricts` (a header without which nobody gets the
-index; no value is right).
+of a model, if auto-completion is on), `raises` (model to the max_batch_size that its code then
+gives it, with a dynamic batcher, whatever a load says), `loaded` (models that are there from the
+start, beside those of --load-model with the configurations in its repository), `polls` (refuses to
+load and unload), `unloads` (false: models never end), `header` (NAME:VALUE; calls without it are
+refused), `mute` (keeps its statistics to itself), `unlisted` (models without files: they are
+loaded, but the index lacks them, and they cannot be loaded again), `restricts` (a header without
+which nobody gets the index; no value is right).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
 model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,
@@ -140,6 +141,9 @@ class Models:
             )
         for part in PLAN.get("replaces", {}).get(name, ()) if name not in self.configs else ():
             self.configs[part] = completed(part)
+        most = PLAN.get("raises", {}).get(name)
+        if most and "--disable-auto-complete-config" not in sys.argv:
+            config = {"dynamic_batching": {}, **config, "max_batch_size": most}
         if PLAN.get("forgets") and name in self.configs:
             config = completed(name)  # another load of it is without effect
         self.configs[name] = config

@@ -22,8 +22,10 @@ from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSett
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.extras import check_extra, install_command
 from model_analyzer.reports.libraries import needed_packages, possible
+from model_analyzer.runner.gpus import named_gpus
 from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.load.feasible import without_any, without_some
+from model_analyzer.runner.runtime import executable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ def preflight(job: Job, stack: ExitStack) -> Preflight:
         *models.problems,
         *infeasible(settings, models.facts, places),
         *_not_writable(settings, places),
+        *_missing_programs(job),
         *missing_packages(settings, places),
         *missing_docker_sdk(settings, places),
     ]
@@ -92,6 +95,21 @@ def _not_writable(settings: ProfileSettings, places: Places) -> Iterator[Problem
             )
 
 
+def _missing_programs(job: Job) -> Iterator[Problem]:
+    """Programs that the user names and that are not here; nodes of a cluster have their own."""
+    settings = job.settings
+    named = {"perf_analyzer_path": settings.load_generator.path}
+    if settings.server.launch is LaunchMode.LOCAL:
+        named["triton_server_path"] = settings.server.path
+    for option, name in named.items():
+        if name is not None and settings.executor.kind is not ExecutorKind.RAY:
+            try:
+                executable(option, name, job.environment)
+            except ConfigError as error:
+                for problem in error.problems:
+                    yield replace(problem, where=job.places.for_all(option))
+
+
 def without_gpus(
     settings: ProfileSettings, facts: Mapping[str, ModelFacts], places: Places
 ) -> tuple[Sequence[Problem], Sequence[Problem]]:
@@ -100,6 +118,14 @@ def without_gpus(
         return (), ()  # the machine of the server may have GPUs
     problems: list[Problem] = []
     warnings: list[Problem] = []
+    if named := named_gpus(settings.monitors.gpus):
+        warnings.append(
+            Problem(
+                where=places.for_all("gpus"),
+                message=f"this machine has no GPU, so none is used: not {', '.join(named)}",
+                hint="remove gpus, or run this where they are",
+            )
+        )
     for model in settings.models:
         if model.name in facts:
             model_facts, place = facts[model.name], partial(places.for_model, model=model.name)

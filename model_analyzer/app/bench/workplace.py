@@ -14,9 +14,10 @@ from model_analyzer.app.bench.job import Job
 from model_analyzer.app.bench.models import repository_facts
 from model_analyzer.app.bench.preflight import Preflight
 from model_analyzer.app.bench.searched_subjects import searched_subjects
+from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts, empty
 from model_analyzer.domain.settings import LaunchMode, ModelType, ProfileSettings
-from model_analyzer.errors import unwritable, wrong
+from model_analyzer.errors import Problem, RepositoryError, RepositoryInUse, unwritable, wrong
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
 from model_analyzer.runner.load.command import named_files
@@ -136,6 +137,21 @@ def check_variants_directory(settings: ProfileSettings, repository: Path | None)
     prepare_output(output, override=override, protected=protected, spared=_spared(settings))
     if repository is not None:
         check_apart(output, repository)
+
+
+def unusable_output(settings: ProfileSettings, places: Places) -> Iterator[Problem]:
+    """The problem that keeps a run from creating the directory of its variants, if any. A run that
+    uses it now is none: it will end.
+    """
+    repository = settings.repository.path
+    is_read = not settings.server.reload_disable and repository is not None and repository.is_dir()
+    try:
+        check_variants_directory(settings, repository if is_read else None)
+    except RepositoryInUse:
+        return
+    except RepositoryError as error:
+        place = places.for_all("output_model_repository_path")
+        yield Problem(where=place, message=error.message, hint=error.hint)
 
 
 def _spared(settings: ProfileSettings) -> Sequence[tuple[str, Path]]:

@@ -39,6 +39,12 @@ _DEMAND = Number(0, MOST_DEMAND, above=True)
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _MOST_ROWS, _MOST_DAYS = 100_000, 100
+# Names of a column with requests per second, and not per minute or hour.
+_OF_RATES = re.compile(
+    r"(?!.*(?:rpm|min|hour|day|/ *[mhd]))"
+    r".*(?:rate|[rq]ps|/ *s|per[ _-]?s|requests|throughput|load|demand)",
+    re.IGNORECASE,
+)
 
 
 def parse_demand(
@@ -211,6 +217,13 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, Sequence[str]]]:
                 continue
             if not is_first or _number(cells[-1]) is not None:
                 yield reader.line_num, cells
+            elif not _OF_RATES.match(cells[-1]):
+                raise _wrong(
+                    name,
+                    reader.line_num,
+                    f"{cells[-1]!r} is not known to be requests per second",
+                    "write rows of time,rate; a log of requests is for the option load (replay)",
+                )
             is_first = False
     except csv.Error as error:
         raise _wrong(name, reader.line_num, f"is not valid CSV: {error}") from error

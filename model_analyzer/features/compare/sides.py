@@ -101,7 +101,7 @@ def targets(
         resolved = options({**flags, **protocol}, ",".join(names) or _ALL).profile()
         settings = resolved.settings
         if settings.server.launch is LaunchMode.REMOTE:
-            settings = settings.without_patterns(_served_models(settings))
+            settings = settings.without_patterns(_served_models(text, settings))
         if models:
             chosen = tuple(model for model in settings.models if model.name in models)
             if not chosen:
@@ -143,11 +143,15 @@ def _of_url(url: str) -> Mapping[str, str]:
     }
 
 
-def _served_models(settings: ProfileSettings) -> Sequence[str]:
+def _served_models(url: str, settings: ProfileSettings) -> Sequence[str]:
     """The models that the server has loaded. Raises ServerError."""
-    server = settings.server
-    with closing(connect(remote_endpoints(server), server.protocol, {})) as client:
-        return [name for name, versions in client.models().items() if versions]
+    server, (any_model, *_) = settings.server, settings.models
+    flags = any_model.perf_analyzer_flags  # with the access of all
+    try:
+        with closing(connect(remote_endpoints(server), server.protocol, flags)) as client:
+            return [name for name, versions in client.models().items() if versions]
+    except ServerError as error:
+        raise ServerError(f"{url}: cannot be asked for its models: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,8 +86,8 @@ def _parameters(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for text in (texts,) if isinstance(texts, str) else texts:
         name, _, rest = text.partition(":")
         value, _, kind = rest.rpartition(":")
-        readers: Mapping[str, Any] = {"int": int, "uint": int, "bool": lambda word: word == "true"}
-        yield name, readers.get(kind, str)(value)
+        readers: Mapping[str, Any] = {"int": int, "bool": lambda word: word.lower() == "true"}
+        yield name, readers.get(kind.lower(), str)(value)
 
 
 # -- the user's data -------------------------------------------------------------------------------

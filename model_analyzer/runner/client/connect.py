@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model_analyzer.domain.flags import header_parts
+from model_analyzer.domain.flags import header_parts, is_on
 from model_analyzer.domain.settings import Protocol
 from model_analyzer.errors import ConfigError, wrong
 from model_analyzer.reading.untrusted import open_regular
@@ -89,7 +89,7 @@ def headers(flags: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def wants_grpc_tls(flags: Mapping[str, Any]) -> bool:
-    return str(flags.get("ssl-grpc-use-ssl", "false")).lower() in ("true", "1", "yes", "on")
+    return is_on(flags.get("ssl-grpc-use-ssl"))
 
 
 def grpc_tls(flags: Mapping[str, Any]) -> GrpcTls | None:

@@ -49,6 +49,9 @@ _NO_SUCH_CALL = (_NOT_FOUND, 405, 501)
 # The statuses of a proxy without a server behind it.
 _GATEWAY = (502, 503, 504)
 
+# Triton decodes nothing in a path, so these characters of a name are sent as they are.
+_AS_THEY_ARE = "!$%&'()*+,:;=@[]"
+
 _HEADER_LENGTH = "Inference-Header-Content-Length"
 
 # The limits for an answer: for its text, and for all with its tensors, which are not stored.
@@ -91,20 +94,20 @@ class HttpClient:
             return loaded_versions([_row(entry) for entry in index])
 
     def model_config(self, name: str) -> ModelConfig:
-        answer = self._call("GET", f"/v2/models/{quote(name)}/config")
+        answer = self._call("GET", f"/v2/models/{_in_path(name)}/config")
         with _expected(f"the configuration of {name}"):
             return config_of(name, from_json(answer))
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         body = {} if config is None else {"parameters": {"config": to_json(config)}}
-        path = f"/v2/repository/models/{quote(name)}/load"
+        path = f"/v2/repository/models/{_in_path(name)}/load"
         self._call("POST", path, json.dumps(body).encode(), timeout_s=timeout_s)
 
     def unload(self, name: str) -> None:
-        self._call("POST", f"/v2/repository/models/{quote(name)}/unload", b"{}")
+        self._call("POST", f"/v2/repository/models/{_in_path(name)}/unload", b"{}")
 
     def statistics(self, name: str) -> ModelStatistics:
-        path = f"/v2/models/{quote(name)}/stats"
+        path = f"/v2/models/{_in_path(name)}/stats"
         answer = self._call("GET", path, timeout_s=STATISTICS_S)
         with _expected(f"the statistics of {name}"):
             return model_statistics(
@@ -118,7 +121,7 @@ class HttpClient:
             )
 
     def infer_zeros(self, config: ModelConfig, timeout_s: float) -> InferenceAnswer:
-        path = f"/v2/models/{quote(config['name'])}/infer"
+        path = f"/v2/models/{_in_path(config['name'])}/infer"
         header, body = _zeros(config)
         lengths = {_HEADER_LENGTH: str(len(header))}
         text = self._exchange("POST", path, header + body, timeout_s, lengths)
@@ -183,6 +186,11 @@ class HttpClient:
         return http.client.HTTPSConnection(
             self._host, self._port, timeout=timeout_s, context=self._tls
         )
+
+
+def _in_path(name: str) -> str:
+    """The name of a model in a path, encoded only where no request could have it."""
+    return quote(name, safe=_AS_THEY_ARE)
 
 
 def _answer(connection: http.client.HTTPConnection, *, absent: Collection[int]) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.domain.flags import PERF_ANALYZER_PATHS, Flag
+from model_analyzer.domain.flags import PERF_ANALYZER_PATHS, SERVER_KEYS, Flag, unused_keys
 from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.model_config_rules import limits_rates
 from model_analyzer.domain.models import (
@@ -49,8 +49,6 @@ _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 
 _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
-# Files that a server reads for TLS. If they are missing, it says that its port is in use.
-_SERVER_FILES = ("grpc-server-cert", "grpc-server-key", "grpc-root-cert")
 _OF_GPUS = (Source.GPU, Source.ENERGY)
 _HINT = "use KIND_CPU, or remove kind to let the server choose"
 
@@ -82,7 +80,7 @@ def impossible(
     where = place("perf_analyzer_flags")
     files = [*_files(where, model.perf_analyzer_flags, user_directory)]
     if server.launch is LaunchMode.LOCAL:
-        of_server = [(name, model.server_flags.get(name)) for name in _SERVER_FILES]
+        of_server = _keys(SERVER_KEYS, model.server_flags)
         at = place("triton_server_flags")
         files += _missing(at, "tritonserver", of_server, user_directory)
     # a log cannot select inputs from a file that cannot be read
@@ -139,7 +137,7 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
 
 
 def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
-    of_tls = [(name, flags.get(name)) for name in sorted(PERF_ANALYZER_PATHS) if "ssl-" in name]
+    of_tls = _keys(sorted(name for name in PERF_ANALYZER_PATHS if "ssl-" in name), flags)
     named = [*named_files(flags), *of_tls]
     missing = [*_missing(where, "perf_analyzer", named, user_directory)]
     yield from missing
@@ -151,6 +149,12 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
                 message=f"perf_analyzer flag {name}: {file} is not a list of times",
                 hint="each line is a time between two requests, in microseconds",
             )
+
+
+def _keys(names: Iterable[str], flags: Mapping[str, Flag]) -> Sequence[tuple[str, Flag | None]]:
+    """The keys and certificates that these flags name, if TLS is on."""
+    unused = unused_keys(flags)
+    return [(name, flags.get(name)) for name in names if name not in unused]
 
 
 def _missing(

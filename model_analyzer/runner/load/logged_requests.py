@@ -275,6 +275,8 @@ def parse_log(
     replayed = _in_order(times, np.frombuffer(requests.inputs, np.int64))
     if extent.least * factor % _NS_PER_S**2 == 0:
         reading += _remark(replayed.times)
+    if log.probes:
+        reading += f"; {counted(log.probes, 'request')} without inference left out"
     if requests.warm_ups:
         reading += f"; {counted(requests.warm_ups, 'warm-up request')} left out"
     return replace(replayed, column=name, reading=reading)

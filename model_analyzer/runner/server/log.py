@@ -19,8 +19,10 @@ _NOISE = re.compile(
     r"pinned system memory|CudaDriverHelper|initialize NVML|DCGM|Failed to get CUDA"
     r"|CUDA memory pool|cuda_memory_manager"
 )
-_ERROR = re.compile(r"E\d{4} |error: |E \[|\S+: unrecognized option")
-_PREFIX = re.compile(r"^E\d{4} [\d:.]+ \d+ (?:\S+:\d+\] )?")
+# How lines of errors begin: with an own time, or with one of ISO 8601 (--log-format).
+_LETTER = r"(?:E\d{4} |\d{4}-\d\d-\d\dT\S+ E )"
+_ERROR = re.compile(rf"{_LETTER}|error: |E \[|\S+: unrecognized option")
+_PREFIX = re.compile(rf"^{_LETTER}(?:[\d:.]+ )?\d+ (?:\S+:\d+\] )?")
 
 _HINTS = (
     (r"no GPUs are available", "the server has no GPU: set `cpu_only: true` for the model"),

@@ -9,7 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from model_analyzer.domain.models import ModelConfig, ModelVariant, empty, is_cached, without_cache
+from model_analyzer.domain.models import (
+    ModelConfig,
+    ModelVariant,
+    empty,
+    is_cached,
+    max_batch_size,
+    without_cache,
+)
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.statistics import ServerStatistics
@@ -182,8 +189,11 @@ class TritonServer(ServerLife):
             with watch:
                 config = _as_measured(variant, self._setup)
                 client.load(variant.model, config, self._settings.load_timeout_s)
+                altered = _not_as_given(client.model_config(variant.model), variant)
         except ServerCallError as error:
             return self._load_failure(variant, error, stub_died=watch.has_ended_it)
+        if altered is not None:
+            return altered
         self._loaded[variant.model] = variant.identity
         self._is_used = self._is_used or _runs_in_the_server(variant)
         self._warm_up(client, variant)
@@ -379,6 +389,28 @@ def _as_measured(variant: ModelVariant, setup: ServerSetup) -> ModelConfig:
     tags = {**variant.config.get("metric_tags", {}), _TAG: variant.name}
     config = without_cache(variant.config) if setup.uncached else variant.config
     return {**config, "metric_tags": tags}
+
+
+def _not_as_given(config: ModelConfig, variant: ModelVariant) -> Failure | None:
+    """A failure if the server has changed how the variant batches.
+
+    A server that completes configurations lets the code of a model raise its max_batch_size and
+    add a dynamic batcher, also if the configuration that it was given says otherwise.
+    """
+    if not _is_marked(config, variant):
+        return None
+    given, used = max_batch_size(variant.config), max_batch_size(config)
+    changes = [f"max_batch_size {used} instead of {given}"] if used != given else []
+    if "dynamic_batching" in config and "dynamic_batching" not in variant.config:
+        changes.append("a dynamic batcher")
+    if not changes:
+        return None
+    return Failure(
+        reason=FailureReason.MODEL_NOT_LOADED,
+        message=f"the server gave {variant.name} {' and '.join(changes)}: it completes"
+        " configurations, as the model's code or backend says",
+        hint="start the server with --disable-auto-complete-config",
+    )
 
 
 def _is_marked(config: ModelConfig, variant: ModelVariant) -> bool:

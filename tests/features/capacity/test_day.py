@@ -140,6 +140,9 @@ def test_a_rate_holds_until_the_next(at_s: float, rate: float) -> None:
     [
         ("", "day.csv:1:1: a trace needs at least two rows of time and rate"),
         ("time,rate\n0,1\n", "day.csv:1:1: a trace needs at least two rows"),
+        ("time,id\n0,1\n9,2\n", "day.csv:1:1: 'id' is not known to be requests per second"),
+        ("time,rpm\n0,1\n9,2\n", "day.csv:1:1: 'rpm' is not known to be requests per second"),
+        ("t,rate (1/min)\n0,1\n9,2\n", "'rate (1/min)' is not known to be requests per sec"),
         ("0,1\n10,x\n", "day.csv:2:1: 'x' is not a rate"),
         ("0,1\n10,-1\n", "day.csv:2:1: '-1' is not a rate"),
         ("0,1\n10,1e10\n", "day.csv:2:1: '1e10' is not a rate"),

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from model_analyzer.domain.trials import ServerSetup
+from model_analyzer.errors import ServerError
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import failure, goal, measurement, objectives, trial, variant
 
@@ -314,3 +315,27 @@ def test_what_cannot_be_measured_is_refused(
     status, _, error = run("compare", *arguments)
 
     assert (status, says in error) == (2, True), error
+
+
+def test_a_server_is_asked_for_its_models_with_the_headers_of_the_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def refuse(*_: object) -> None:
+        asked.extend(_)
+        raise ServerError("asked")
+
+    monkeypatch.setattr("model_analyzer.features.compare.sides.connect", refuse)
+    (tmp_path / "c.yaml").write_text(
+        "profile_models: m\nperf_analyzer_flags: {http-header: 'X-Key: a'}"
+    )
+    urls = ("http://a:1", "http://b:2")
+
+    status, _, error = run("compare", "--live", *urls, "-f", str(tmp_path / "c.yaml"))
+
+    assert (status, error) == (
+        1,
+        "model-analyzer: http://a:1: cannot be asked for its models: asked\n",
+    )
+    assert asked[-1] == {"http-header": "X-Key: a"}

@@ -109,7 +109,7 @@ def test_a_directory_has_a_file_for_each_input(tmp_path: Path) -> None:
 
 
 def test_parameters_of_requests_have_their_types() -> None:
-    flags = {"request-parameter": ["limit:5:int", "name:a:b:string", "fast:true:bool"]}
+    flags = {"request-parameter": ["limit:5:INT", "name:a:b:string", "fast:True:bool"]}
 
     given = inputs_of(tensor("INT32", 1), flags=flags)
 

@@ -210,8 +210,59 @@ def test_a_path_that_cannot_be_a_directory_is_a_problem(file: Path, option: str,
     assert not validate(str(file), {}, with_models=False).problems
 
 
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("models", "contains the model repository"),
+        ("models/m", "is not empty, and no run created it"),
+        ("mine", "is not empty, and no run created it"),
+    ],
+)
+def test_a_directory_that_variants_may_not_replace_is_a_problem(
+    file: Path, output: str, expected: str
+) -> None:
+    (file.parent / "mine").mkdir()
+    (file.parent / "mine" / "notes.txt").touch()
+    text = f"profile_models: [m]\noutput_model_repository_path: {file.parent / output}"
+    foreseen_problems = foreseen(file.parent / "models", "m", text=text).problems
+    file.write_text(f"{text}\nmodel_repository: {file.parent}/models\n")
+
+    (problem,) = validate(str(file), {"PATH": ""}, with_models=True).problems
+
+    assert problem.where == f"{file}:2:31"
+    assert expected in problem.message
+    assert [each.message for each in foreseen_problems] == [problem.message]
+
+
+@pytest.mark.parametrize("option", ["triton_server_path", "perf_analyzer_path"])
+def test_a_program_that_is_not_there_is_a_problem(file: Path, option: str) -> None:
+    file.write_text(f"{option}: {file.parent}/none\n")
+
+    (problem,) = validate(str(file), {"PATH": ""}, with_models=True).problems
+
+    assert (problem.where, problem.message) == (
+        f"{file}:1:{len(option) + 3}",
+        f"{file.parent}/none does not exist",
+    )
+    elsewhere = "executor: ray" if option == "perf_analyzer_path" else "triton_launch_mode: remote"
+    file.write_text(f"{option}: {file.parent}/none\n{elsewhere}\n")
+    problems = validate(str(file), {"PATH": ""}, with_models=True).problems
+    assert not any(each.message == problem.message for each in problems)
+
+
 def test_a_missing_directory_is_no_problem(file: Path) -> None:
     file.write_text("checkpoint_directory: new/below\n")
 
     assert not validate(str(file), {"PATH": ""}, with_models=True).problems
     assert not (file.parent / "new").exists()
+
+
+@pytest.mark.parametrize(("gpus", "named"), [("0,GPU-a", "0, GPU-a"), ("all", ""), ("[]", "")])
+def test_gpus_of_another_machine_are_remarked(tmp_path: Path, gpus: str, named: str) -> None:
+    text = f"profile_models: {{m: {{cpu_only: true}}}}\ngpus: {gpus}"
+    warnings = foreseen(tmp_path, "m", text=text).warnings
+
+    of_gpus = [each for each in warnings if "this machine has no GPU" in each]
+    assert [each.partition("used: not ")[2].partition(" (")[0] for each in of_gpus] == (
+        [named] if named else []
+    )

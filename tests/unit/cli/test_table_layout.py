@@ -114,6 +114,18 @@ def test_columns_that_a_table_can_do_without_go_first() -> None:
     assert narrow[-1] == "Not shown in 28 columns: RAM"
 
 
+def test_a_narrow_column_is_not_left_out_because_of_a_wide_one() -> None:
+    wide = "instance_group.rate_limiter.resources.name"
+    table = Table(
+        headers=("Name", "Instances", "ms", wide),
+        rows=(("m_config_0", 2, 5, "R1"),),
+        dispensable=(1, 2, 3),
+    )
+    narrow = drawn(table, 50)
+    assert narrow[0].split() == ["Name", "Instances", "ms"]
+    assert narrow[-2:] == ["Not shown in 50 columns:", wide]
+
+
 def test_what_does_not_fit_is_a_block_of_lines_for_each_row() -> None:
     table = Table(headers=("Name", "Latency (ms)"), rows=(("m_config_0", 15), ("m_config_1", 25)))
     assert drawn(table, 16) == [

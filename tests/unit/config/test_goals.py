@@ -74,6 +74,7 @@ def test_an_unknown_metric_in_a_list_is_refused_too() -> None:
         ("{perf_throughput: much}", "expected a number, found 'much'"),
         ("{perf_throughput: {max: 1}}", "expected a number, found a mapping"),
         ("{perf_throughput: 0}", "at least one objective needs a weight above 0"),
+        ("[perf_throughput: 1]", "expected names of metrics, or a mapping with their weights"),
         ("{gpu_used_memory: 0, cpu_used_ram: 0}", "at least one objective needs a weight above 0"),
     ],
 )

@@ -663,7 +663,8 @@ PERF_ANALYZER_ACCEPTS = [
     "grpc-compression-algorithm: gzip", "ssl-https-private-key-type: DER", "string-data: ''",
     "request-count: 0", "request-period: 5", "sequence-length-variation: .5", "trace-count: -1",
     "log-frequency: 0", "trace-level: OFF", "trace-rate: abc", "request-parameter: 'a::string'",
-    "request-parameter: ['a:1:int', 'b:2:int']", "serial-sequences: true", "endpoint: v1/x",
+    "request-parameter: ['a:1:int', 'b:-2:INT']", "request-parameter: 'a:True:bool'",
+    "request-parameter: 'a:1.5:string'", "serial-sequences: true", "endpoint: v1/x",
     "periodic-concurrency-range: '1:4:1'", "input-tensor-format: json", "data-directory: data",
 ]  # fmt: skip
 PERF_ANALYZER_REFUSES = [
@@ -679,6 +680,9 @@ PERF_ANALYZER_REFUSES = [
     "grpc-compression-algorithm: zip", "ssl-https-client-certificate-type: pem",
     "request-count: -5", "request-count: abc", "request-period: 0", "log-frequency: -1",
     "sequence-length-variation: abc", "trace-count: abc", "request-parameter: a=1",
+    "request-parameter: 'a:1.5:double'", "request-parameter: 'a:1:'",
+    "request-parameter: 'a:yes:bool'", "request-parameter: 'a:1:bool'",
+    "request-parameter: 'a:1.5:int'", "request-parameter: 'a::int'",
 ]  # fmt: skip
 TRITON_SERVER_ACCEPTS = [
     "log-verbose: 1", "log-verbose: -5", "log-verbose: true", "log-info: TRUE",

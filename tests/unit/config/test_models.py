@@ -79,6 +79,18 @@ def test_the_options_of_a_model_are_a_mapping() -> None:
     assert problem.message == "expected the options of model 'a', found 3"
 
 
+@pytest.mark.parametrize(
+    "option", ["cpu_only: true", "parameters: {concurrency: 1}", "objectives: [perf_throughput]"]
+)
+def test_an_option_that_is_not_indented_enough_is_no_model(option: str) -> None:
+    (problem,) = parse_problems(ModelNames(), yaml(f"- m:\n  {option}"))
+    name = option.partition(":")[0]
+    assert problem.message == f"{name} is an option, and stands where a model does"
+    assert problem.hint == "indent it further than the name of its model"
+    (model,) = ModelNames().parse(yaml("load: {cpu_only: true}"))
+    assert model.name == "load"
+
+
 def test_the_place_of_a_model_is_the_place_of_its_name() -> None:
     first, second = ModelNames().parse(yaml("- a\n- b: {}"))
     assert (first.where, second.where) == ("f.yaml:1:3", "f.yaml:2:3")

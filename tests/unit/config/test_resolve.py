@@ -425,6 +425,7 @@ def test_flags_that_define_the_load_list_it(
         ("perf_analyzer_flags: {request-count: 100}", False),
         ("model_type: LLM", True),
         ("model_type: LLM\ngenai_perf_flags: {tokenizer: t}", False),
+        ("genai_perf_flags: {tokenizer: t}", True),
         ("triton_launch_mode: c_api", False),
         ("triton_launch_mode: remote", True),
     ],
@@ -472,6 +473,8 @@ def test_an_invalid_load_is_refused(flags: str, message: str) -> None:
         ("{async: true, sync: true}", "sync does not go with async"),
         ("{streaming: true, sync: true}", "sync does not go with streaming"),
         ("{streaming: true}", "streaming needs gRPC"),
+        ("{request-parameter: 'n:1:int'}", "request-parameter is only sent to a server over gRPC"),
+        ("{request-parameter: 'n:1:int', streaming: true}", ""),
         ("{periodic-concurrency-range: '1:10:1'}", "periodic-concurrency-range changes the load"),
         ("{binary-search: true}", "binary-search needs a range of loads"),
         ("{binary-search: false}", ""),
@@ -581,6 +584,14 @@ def test_a_remote_server_has_to_allow_shared_memory(text: str, place: str) -> No
     assert not resolved(f"triton_launch_mode: local\n{text}").remarks
     none = text.replace("system", "none").replace("cuda", "none")
     assert not resolved(f"triton_launch_mode: remote\n{none}").remarks
+
+
+def test_tracing_stays_on_at_a_remote_server() -> None:
+    text = "perf_analyzer_flags: {trace-level: TIMESTAMPS}"
+    (remark,) = resolved(f"triton_launch_mode: remote\n{text}").remarks
+
+    assert remark.startswith("f.yaml:2:22: trace-level with a remote server: it stays set there")
+    assert not resolved(f"triton_launch_mode: local\n{text}").remarks
 
 
 def test_without_reloading_only_loads_are_searched() -> None:

@@ -655,11 +655,44 @@ def test_an_llm_is_one_however_it_is_spelled_and_keeps_its_columns(word: str) ->
     assert chosen.export.inference_fields[-1] == "output_token_throughput"
 
 
+@pytest.mark.parametrize(
+    ("flags", "switch"),
+    [
+        ("triton_server_flags: {grpc-server-cert: a.pem}", "grpc-use-ssl"),
+        ("perf_analyzer_flags: {ssl-grpc-certificate-chain-file: a.pem}", "ssl-grpc-use-ssl"),
+    ],
+)
+def test_certificates_are_remarked_without_tls(flags: str, switch: str) -> None:
+    (remark,) = resolved(flags).remarks
+    assert remark.endswith(f" has no effect without {switch}: true")
+    assert resolved(flags.replace("{", f"{{{switch}: false, ")).remarks != ()
+    both = "triton_server_flags: {grpc-use-ssl: true, grpc-server-cert: a.pem}"
+    both += "\nperf_analyzer_flags: {ssl-grpc-use-ssl: true, ssl-grpc-private-key-file: b}"
+    assert resolved(both).remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("option", "other"),
+    [
+        ("perf_output_path: a.txt", "perf_output: true"),
+        ("slots: 2", "executor: ray"),
+        ("slot_label: [a=b]", "executor: ray"),
+    ],
+)
+def test_an_option_is_remarked_without_the_one_that_it_needs(option: str, other: str) -> None:
+    (remark,) = resolved(option).remarks
+    assert remark.endswith(f"{option.partition(':')[0]} has no effect without {other}")
+    assert resolved(f"{option}\n{other}").remarks == ()
+
+
 def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
     text = "genai_perf_flags: {streaming: true}"
     (remark,) = resolved(text).remarks
     assert "genai_perf_flags has no effect without model_type: LLM" in remark
     assert resolved(f"{text}\nmodel_type: LLM").remarks == ()
+    of_model = f"profile_models: {{m: {{{text}}}}}"
+    (remark,) = resolved(of_model).remarks
+    assert remark.startswith("f.yaml:1:40: genai_perf_flags has no effect without")
 
 
 @pytest.mark.parametrize(
@@ -819,7 +852,7 @@ def test_goodput_needs_a_latency_constraint(text: str, place: str) -> None:
         "measurement: perf_analyzer",
         "triton_launch_mode: c_api",
         "perf_analyzer_flags: {measurement-interval: 1000}",
-        "genai_perf_flags: {backend: vllm}",
+        "model_type: LLM\ngenai_perf_flags: {backend: vllm}",
     ],
 )
 def test_goodput_needs_the_times_of_requests(text: str) -> None:

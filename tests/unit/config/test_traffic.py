@@ -150,7 +150,7 @@ profile_models: m
 """
     assert resolved(text).remarks == (
         "f.yaml:3:36: run_config_search_max_concurrency has no effect for model 'm': its load is"
-        " request_rate",
+        " Poisson arrivals",
     )
 
 

@@ -46,8 +46,26 @@ def oldest(**fields: Any) -> Mapping[str, Any]:
     return {"sequence_batching": {"oldest": fields}}
 
 
-def warm_up(size: int) -> Mapping[str, Any]:
-    return {"model_warmup": [{"name": "w", "batch_size": size}]}
+def warm_up(size: int, *inputs: str, **fields: Any) -> Mapping[str, Any]:
+    of_each = {"data_type": "TYPE_FP32", "dims": [4], **fields}
+    sample = {"name": "w", "batch_size": size, "inputs": dict.fromkeys(inputs, of_each)}
+    return {"model_warmup": [sample]}
+
+
+def tensor(*dims: int, name: str = "x", **fields: Any) -> Mapping[str, Any]:
+    return {"input": [{"name": name, "data_type": "TYPE_FP32", "dims": dims, **fields}]}
+
+
+def reshaped(dims: list[int], shape: list[int]) -> Mapping[str, Any]:
+    return tensor(*dims, reshape={"shape": shape})
+
+
+def control(kind: str, name: str = "c", **fields: Any) -> Mapping[str, Any]:
+    return {"name": name, "control": [{"kind": f"CONTROL_SEQUENCE_{kind}", **fields}]}
+
+
+def controlled(*inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"sequence_batching": {"control_input": inputs}}
 
 
 def step(name: str, limit: int) -> ModelVariant:
@@ -87,6 +105,7 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"instance_group": [{**CPU, "gpus": [0]}]}, "instance_group of KIND_CPU names gpus"),
     ({"instance_group": [{"kind": "KIND_MODEL", "gpus": [0]}]}, "of KIND_MODEL names gpus"),
     ({"instance_group": [{**CPU, "profile": ["a"]}]}, "which only TensorRT models have"),
+    ({"instance_group": [{**CPU, "passive": True}]}, "every instance_group is passive"),
     (
         {"response_cache": {"enable": True}, "model_transaction_policy": {"decoupled": True}},
         "response_cache does not support decoupled models",
@@ -97,6 +116,55 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
         {"max_batch_size": 0, "input": [{"name": "x", "dims": [1], "reshape": {"shape": []}}]},
         "the empty reshape of x needs batching",
     ),
+    (tensor(0), "dims [0] of x has a size below 1 that is not -1"),
+    (tensor(4, -2), "dims [4, -2] of x has a size"),
+    ({"output": tensor(0)["input"]}, "dims [0] of x has a size"),
+    (reshaped([4], [0]), "reshape [0] of x has a size"),
+    (reshaped([4], [3]), "the reshape [3] of x has other elements than its dims [4]"),
+    (reshaped([4], []), "the reshape [] of x has other elements than its dims [4]"),
+    (reshaped([-1, 4], [4, -1]), "the reshape [4, -1] of x has other elements"),
+    (reshaped([-1, 4], [-1, -1, 4]), "has other elements than its dims [-1, 4]"),
+    (tensor(3, 4, format="FORMAT_NCHW"), "FORMAT_NCHW of x needs three dims"),
+    (tensor(2, is_shape_tensor=True), "x is a shape tensor, which only TensorRT models have"),
+    (
+        {**tensor(4), "batch_input": [{"source_input": ["y"], "data_type": "TYPE_FP32"}]},
+        "source_input ['y'] of batch_input is not one input",
+    ),
+    (
+        {**tensor(4), "batch_input": [{"source_input": ["x"], "data_type": "TYPE_INT64"}]},
+        "the data_type of batch_input is neither TYPE_INT32 nor TYPE_FP32",
+    ),
+    (
+        {**tensor(4), "batch_output": [{"source_input": ["x"], "target_name": ["o"]}]},
+        "target_name ['o'] of batch_output is no output",
+    ),
+    ({**tensor(4), **warm_up(1, "y")}, "model_warmup w has no input x"),
+    ({**tensor(4), **warm_up(1, "x", dims=[5])}, "w has x with dims [5] instead of [4]"),
+    ({**tensor(-1), **warm_up(1, "x", dims=[2, 2])}, "w has x with dims [2, 2] instead of [-1]"),
+    (
+        {**tensor(4), **warm_up(1, "x", data_type="TYPE_INT32")},
+        "model_warmup w has x as TYPE_INT32 instead of TYPE_FP32",
+    ),
+    (controlled(control("START", int32_false_true=[0])), "CONTROL_SEQUENCE_START needs one of"),
+    (controlled(control("END")), "CONTROL_SEQUENCE_END needs one of int32_false_true"),
+    (
+        controlled(control("READY", int32_false_true=[0, 1], fp32_false_true=[0.0, 1.0])),
+        "CONTROL_SEQUENCE_READY needs one of",
+    ),
+    (
+        controlled(
+            control("END", int32_false_true=[0, 1]), control("END", "d", int32_false_true=[0, 1])
+        ),
+        "CONTROL_SEQUENCE_END is given twice",
+    ),
+    (
+        controlled(
+            control("START", int32_false_true=[0, 1]), control("END", int32_false_true=[0, 1])
+        ),
+        "the names of control_input are missing or equal",
+    ),
+    (controlled(control("CORRID", data_type="TYPE_FP32")), "CONTROL_SEQUENCE_CORRID needs a data_"),
+    (controlled(control("CORRID")), "CONTROL_SEQUENCE_CORRID needs a data_type of TYPE_UINT64"),
 ]
 
 ACCEPTED: list[Mapping[str, Any]] = [
@@ -123,6 +191,18 @@ ACCEPTED: list[Mapping[str, Any]] = [
     {"input": [{"name": "x", "dims": [1], "reshape": {"shape": []}}]},
     {"version_policy": {"latest": {"num_versions": 1}}},
     {"input": [{"name": "x", "dims": [-1], "allow_ragged_batch": True}], "max_batch_size": 0},
+    reshaped([4], [2, 2]),
+    reshaped([2, -1, 6], [1, 2, -1, 3, 2]),
+    tensor(3, 4, 4, format="FORMAT_NCHW"),
+    {"platform": "tensorrt_plan", "backend": "", **tensor(2, is_shape_tensor=True)},
+    {**tensor(4), "batch_input": [{"source_input": ["x"], "data_type": "TYPE_FP32"}]},
+    {**tensor(4), **warm_up(1, "x", "y")},
+    {**tensor(-1), **warm_up(1, "x")},
+    controlled(
+        control("START", bool_false_true=[False, True]),
+        control("READY", "r", fp32_false_true=[0.0, 1.0]),
+        control("CORRID", "i", data_type="TYPE_STRING"),
+    ),
 ]
 
 

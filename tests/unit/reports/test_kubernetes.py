@@ -150,14 +150,15 @@ def test_composing_models_are_loaded_and_flags_kept_without_secrets() -> None:
     whole = variant("e_config_0", model="e", composing=[part])
     setup = ServerSetup(
         version="2.51.0",
-        flags={"rate-limit": "off", "http-port": 8100, "backend-config": ("a,b=1", "c,d=2")},
+        flags={"rate-limit": "off", "http-port": 8100, "backend-config": ("a,b=1", "c,d=2")}
+        | {"disable-auto-complete-config": "true", "strict-model-config": "false"},
         environment={"API_TOKEN": "hush", "OMP_NUM_THREADS": "4", "MODE": "hush"},
     )
     written = text(whole, setup=setup, model="e")
     assert container(written)["args"] == [
         "tritonserver", "--model-repository=/models", "--model-control-mode=explicit",
-        "--load-model=e", "--load-model=p", "--rate-limit=off", "--backend-config=a,b=1",
-        "--backend-config=c,d=2",
+        "--disable-auto-complete-config", "--load-model=e", "--load-model=p", "--rate-limit=off",
+        "--backend-config=a,b=1", "--backend-config=c,d=2",
     ]  # fmt: skip
     assert "hush" not in written
     assert {"name": "OMP_NUM_THREADS", "value": "4"} in container(written)["env"]
@@ -222,7 +223,7 @@ def test_no_text_breaks_out_of_its_place(hostile: str) -> None:
     (data,) = made["ConfigMap"]["data"].values()
     assert data == hostile
     assert container(written)["image"] == hostile
-    assert container(written)["args"][3:] == [f"--load-model={hostile}"]
+    assert container(written)["args"][4:] == [f"--load-model={hostile}"]
     mounts = container(written)["volumeMounts"]
     assert mounts[1]["mountPath"] == f"/models/{hostile}/config.pbtxt"
 

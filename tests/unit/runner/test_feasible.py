@@ -213,6 +213,8 @@ perf_analyzer_flags: {ssl-grpc-use-ssl: true, ssl-grpc-private-key-file: b.key}
 
     assert f"flag ssl-grpc-private-key-file: {tmp_path}/b.key does not exist" in client
     assert f"tritonserver flag grpc-server-cert: {tmp_path}/a.pem does not exist" in server
+    # without TLS, nothing reads them
+    assert not problems(text.replace("true", "false"), tmp_path)
     # the paths of a container are its own
     assert len(problems(f"{text}triton_launch_mode: docker\n", tmp_path)) == 1
 

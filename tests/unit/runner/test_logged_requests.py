@@ -198,6 +198,7 @@ def test_probes_in_access_logs_are_no_requests(request_line: str, is_of_a_user: 
     lines = [(0, "POST /v2/models/m/infer"), (1, request_line), (2, "POST /v2/models/m/generate")]
     log = parse_log([f'[2026-11-02T09:30:0{second}Z] "{of} HTTP/2" 200' for second, of in lines])
     assert len(log.times) == 2 + is_of_a_user
+    assert log.reading.endswith("; 1 request without inference left out") is not is_of_a_user
 
     columns = [(second, *of.split()) for second, of in lines]
     rows = [{"time": second, "method": of, "path": path} for second, of, path in columns]

@@ -148,8 +148,8 @@ WHOLE: dict[str, Any] = {
     "name": "m",
     "backend": "python",
     "max_batch_size": 8,
-    "input": ({"name": "IN"},),
-    "output": ({"name": "OUT"},),
+    "input": ({"name": "IN", "data_type": "TYPE_FP32", "dims": (1,)},),
+    "output": ({"name": "OUT", "data_type": "TYPE_FP32", "dims": (1,)},),
     "dynamic_batching": {"preferred_batch_size": (8,), "max_queue_delay_microseconds": 5},
 }
 
@@ -163,6 +163,17 @@ def test_a_configuration_without_what_a_server_needs_is_not_complete(missing: st
     assert is_complete(WHOLE)
     assert not is_complete(without(missing))
     assert is_complete({**without("backend"), "platform": "onnxruntime_onnx"})
+
+
+@pytest.mark.parametrize("side", ["input", "output"])
+@pytest.mark.parametrize("field", ["data_type", "dims"])
+def test_a_tensor_without_type_or_dims_is_not_complete(side: str, field: str) -> None:
+    (tensor,) = WHOLE[side]
+    partial = {**WHOLE, side: ({key: value for key, value in tensor.items() if key != field},)}
+
+    assert not is_complete(partial)
+    with pytest.raises(RepositoryError, match=f"has no {field} of {tensor['name']}; add"):
+        completed(partial, {}, "config.pbtxt")
 
 
 def test_an_ensemble_is_taken_as_it_is() -> None:

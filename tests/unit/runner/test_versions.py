@@ -155,9 +155,10 @@ def test_a_flag_that_the_server_does_not_know_is_named_instead_of_the_end_of_its
     ],
 )
 def test_error_lines_are_without_the_quotes_of_newer_servers(written: str, lines: str) -> None:
-    line = f"E1129 08:13:13.213346 18115 model_repository_manager.cc:1371] {written}"
+    for time in ("E1129 08:13:13.213346", "2026-11-29T08:13:13Z E"):
+        line = f"{time} 18115 model_repository_manager.cc:1371] {written}"
 
-    assert "|".join(error_lines([line])) == lines
+        assert "|".join(error_lines([line])) == lines
 
 
 def test_an_unknown_error_has_no_advice() -> None:
