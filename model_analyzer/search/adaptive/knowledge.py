@@ -122,15 +122,21 @@ class Knowledge(Outcomes):
             return None
         return Candidate(list(assessment.rows)[best], float(gain[best]))
 
+    def expected_gains(self) -> Mapping[Coordinate, float]:
+        """The expected gain of each measured trial over the leader, which is not among them."""
+        assessment = self.assessment()
+        gains = self._gains(assessment)
+        return {c: float(gains[assessment.rows[c]]) for c in self.ranked if c != assessment.leader}
+
     def rival_gains(self) -> Mapping[Coordinate, float]:
         """By how much each other measured trial is expected to gain over the recommended one,
-        beyond a tie.
+        beyond a tie, without constraints.
         """
         assessment, best = self.assessment(), self.recommended[0]
-        prospect = assessment.prospect
-        lead = prospect.score - prospect.score[:, assessment.rows[best], None]
-        beyond = np.maximum(lead - np.maximum(self.tie_margins(best), price_of(1.0)), 0)
-        gains = np.where(prospect.passes, beyond, 0.0).mean(axis=0)
+        score = assessment.prospect.score
+        lead = score - score[:, assessment.rows[best], None]
+        margins = np.maximum(self.tie_margins(best), price_of(1.0))
+        gains = np.maximum(lead - margins, 0).mean(axis=0)
         return {c: float(gains[assessment.rows[c]]) for c in self.ranked if c != best}
 
     def _gains(self, assessment: Assessment) -> Floats:

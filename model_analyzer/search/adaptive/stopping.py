@@ -35,12 +35,19 @@ from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.space import Coordinate
 
-# Measurements of each finalist. The recommended trial is measured twice, unless a repetition puts
-# the answer at risk.
+# Near constraints, rivals of the leader are the trials with at least this expected gain over it; at
+# most so many.
+_RIVAL_GAIN = 0.005
+_MAX_RIVALS = 2
+# Rivals with this expected gain are repeated before the leader.
+_GREAT_GAIN = 0.1
+
+# Measurements of each finalist. The leader and the recommended trial are measured twice, unless a
+# repetition puts the answer at risk.
 _MAX_ATTEMPTS = 3
 _MIN_ATTEMPTS = 2
 
-# The recommended trial has to meet the constraints with at least this probability.
+# The leader has to meet the constraints with at least this probability.
 SAFE = 0.8
 
 # A lower probability to violate a constraint after a repetition is no risk.
@@ -48,37 +55,60 @@ _RISK = 0.05
 
 
 def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
-    """The coordinates to measure again, most useful first: the recommended one, or the rival that
-    is expected to gain most over it, whichever was measured less.
+    """The coordinates to measure again, most useful first.
 
-    None once no rival may gain enough for the time of a repetition, or if a repetition would not
-    make it clearer.
+    None once the winner is clear, or if a repetition would not make it clearer.
     """
+    if knowledge.goal.has_constraints:
+        yield from _finalists(knowledge)
+        return
     yield from knowledge.contenders
-    yield from _undecided(knowledge)
+    yield from _first_perhaps(knowledge, 0.0)
     best = knowledge.recommended[0]
-    attempts = knowledge.attempts(best)
-    is_risky = _risks_the_answer(knowledge, best)
-    is_unsafe = knowledge.is_feasible and knowledge.assessment().feasibility_of(best) < SAFE
-    most = MAX_ATTEMPTS if knowledge.in_rounds else _MAX_ATTEMPTS
-    if not is_risky and attempts < (most if is_unsafe else _MIN_ATTEMPTS):
+    if is_unconfirmed(knowledge, best):
         yield best
-    yield from _unsure(knowledge)
 
 
-def _undecided(knowledge: Knowledge, least_gain: float = 0.0) -> Iterator[Coordinate]:
+def _first_perhaps(knowledge: Knowledge, least_gain: float) -> Iterator[Coordinate]:
     """The recommended trial or the one that is expected to gain most over it, whichever was
     measured less; none if it gains less than `least_gain`, or too little for the time of a
     repetition.
+
+    Not near constraints, where the answer turns on what meets them.
     """
-    gains = knowledge.rival_gains()
-    open_ = [c for c in gains if knowledge.attempts(c) < MAX_ATTEMPTS]
-    if not open_:
+    gains = {} if knowledge.goal.has_constraints else knowledge.rival_gains()
+    rivals = [c for c in gains if knowledge.attempts(c) < MAX_ATTEMPTS]
+    if not rivals:
         return
-    best, rival = knowledge.recommended[0], max(open_, key=gains.__getitem__)
+    best, rival = knowledge.recommended[0], max(rivals, key=gains.__getitem__)
     if gains[rival] >= max(least_gain, _worth(knowledge.expected_s(rival))):
-        is_first = knowledge.attempts(best) >= knowledge.attempts(rival)
-        yield rival if is_first or _risks_the_answer(knowledge, best) else best
+        yield rival if knowledge.attempts(best) >= knowledge.attempts(rival) else best
+
+
+def _finalists(knowledge: Knowledge) -> Iterator[Coordinate]:
+    """Near constraints: the leader, alternating with its rivals."""
+    assessment = knowledge.assessment()
+    leader = assessment.leader
+    attempts = knowledge.attempts(leader)
+    gains = knowledge.expected_gains()
+    promising = [coordinate for coordinate in gains if gains[coordinate] > _RIVAL_GAIN]
+    rivals = sorted(promising, key=lambda coordinate: -gains[coordinate])[:_MAX_RIVALS]
+    for rival in rivals:
+        if gains[rival] > _GREAT_GAIN and knowledge.attempts(rival) < _MAX_ATTEMPTS:
+            yield rival
+    yield from knowledge.contenders
+    # the recommended trial is not always the leader
+    for finalist in (knowledge.recommended[0], leader):
+        if is_unconfirmed(knowledge, finalist):
+            yield finalist
+    for rival in rivals:
+        if knowledge.attempts(rival) < attempts:
+            yield rival
+    is_unsafe = knowledge.is_feasible and assessment.feasibility_of(leader) < SAFE
+    most = MAX_ATTEMPTS if knowledge.in_rounds else _MAX_ATTEMPTS
+    if attempts < most and (rivals or is_unsafe) and not _risks_the_answer(knowledge, leader):
+        yield leader
+    yield from _unsure(knowledge)
 
 
 def is_unconfirmed(knowledge: Knowledge, finalist: Coordinate) -> bool:
@@ -89,13 +119,14 @@ def is_unconfirmed(knowledge: Knowledge, finalist: Coordinate) -> bool:
 
 def contenders(knowledge: Knowledge, least_gain: float) -> Iterator[Coordinate]:
     """The coordinates to measure again before anything new: what leads the recommended one, or is
-    as good with a better chance, and a recommended one that only a first look speaks for.
+    as good with a better chance, a recommended one that only a first look speaks for, and what
+    could be first after all, if it is expected to gain at least `least_gain`.
     """
     yield from knowledge.contenders
     best = knowledge.recommended[0]
     if knowledge.is_first_look(best) and knowledge.is_answered:
         yield best
-    yield from _undecided(knowledge, least_gain)
+    yield from _first_perhaps(knowledge, least_gain)
 
 
 def _unsure(knowledge: Knowledge) -> Iterator[Coordinate]:

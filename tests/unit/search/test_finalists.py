@@ -29,14 +29,10 @@ def knowledge(
     times: int = 1,
     in_rounds: bool = False,
     own_chance: float = 1.0,
-    gain: float = 0.0,
-    other_times: int = 1,
-    seconds: float = 1.0,
 ) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`. The measurements
-    alone give the leader its `own_chance` to meet the constraint. The other one is expected to
-    `gain` so much over it, and takes so many `seconds`.
+    alone give the leader its `own_chance` to meet the constraint.
     """
     predictions = np.random.default_rng(0).normal(margin, 0.02, 96)
     slack = Slack(
@@ -63,8 +59,9 @@ def knowledge(
         at: Measurement(models=(ModelMeasurement(values={"perf_latency_p99": value}),))
         for at, value in p99.items()
     }
-    asked: dict[Coordinate, int] = {LEADER: times, OTHER: other_times}
+    asked: dict[Coordinate, int] = {LEADER: times, OTHER: 1}
     fake = SimpleNamespace(
+        goal=SimpleNamespace(has_constraints=True),
         in_rounds=in_rounds,
         is_first_look=lambda at: in_rounds and asked[at] == 1,
         is_feasible=True,
@@ -77,6 +74,24 @@ def knowledge(
         attempts=asked.__getitem__,
         own_chance=lambda _: own_chance,
         assessment=lambda: assessment,
+        expected_gains=lambda: {OTHER: 0.0},
+    )
+    return cast(Knowledge, fake)
+
+
+def unconstrained(
+    gain: float, *, times: int = 2, other_times: int = 1, seconds: float = 1.0
+) -> Knowledge:
+    """Two trials without constraints, measured so many times: the leader, and one that is expected
+    to `gain` so much over it, and takes so many `seconds`.
+    """
+    fake = SimpleNamespace(
+        goal=SimpleNamespace(has_constraints=False),
+        is_first_look=lambda _: False,
+        feasible=[],
+        recommended=[LEADER],
+        contenders=[],
+        attempts={LEADER: times, OTHER: other_times}.__getitem__,
         rival_gains=lambda: {OTHER: gain},
         expected_s=lambda _: seconds,
     )
@@ -142,12 +157,18 @@ def test_a_best_trial_of_a_first_look_is_measured_again_before_anything_new() ->
 
 @pytest.mark.parametrize(
     ("times", "other_times", "expected"),
-    [(2, 1, OTHER), (2, 2, OTHER), (2, 3, LEADER), (2, MAX_ATTEMPTS, None)],
+    [
+        (2, 1, OTHER),
+        (2, 2, OTHER),
+        (2, 3, LEADER),
+        (2, MAX_ATTEMPTS, None),
+        (1, MAX_ATTEMPTS, LEADER),
+    ],
 )
 def test_of_the_best_and_its_rival_the_less_measured_is_measured_again(
     times: int, other_times: int, expected: Coordinate | None
 ) -> None:
-    both = knowledge(margin=0.3, other=-0.01, times=times, other_times=other_times, gain=0.02)
+    both = unconstrained(0.02, times=times, other_times=other_times)
     assert next(repetitions(both), None) == expected
 
 
@@ -158,11 +179,11 @@ def test_of_the_best_and_its_rival_the_less_measured_is_measured_again(
 def test_a_rival_is_measured_again_if_its_gain_is_worth_the_time(
     gain: float, seconds: float, expected: Coordinate | None
 ) -> None:
-    both = knowledge(margin=0.3, other=-0.01, times=2, gain=gain, seconds=seconds)
+    both = unconstrained(gain, seconds=seconds)
     assert next(repetitions(both), None) == expected
 
 
 def test_a_rival_comes_before_a_new_trial_that_is_expected_to_gain_less() -> None:
-    both = knowledge(margin=0.3, other=-0.01, times=2, in_rounds=True, gain=0.02)
+    both = unconstrained(0.02)
     assert [*contenders(both, 0.019)] == [OTHER]
     assert [*contenders(both, 0.021)] == []
