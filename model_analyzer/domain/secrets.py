@@ -16,16 +16,16 @@ One variable says where the user's cache is, which all runs share.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model_analyzer.domain.metrics import METRICS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MASK = "******"
 
@@ -326,6 +326,9 @@ class Veil:
     def _fingerprint(self, sign: str, name: str, value: str) -> str:
         if self.key is None:
             return ""
+        import hashlib
+        import hmac
+
         text = f"{sign}{name}\0{value}".encode(errors="surrogatepass")
         return sign + hmac.new(self.key, text, hashlib.sha256).hexdigest()[:_DIGITS]
 
@@ -386,5 +389,7 @@ def hidden_values(veil: Veil, variables: Mapping[str, str]) -> Iterator[str]:
 
 def cache_directory(environment: Mapping[str, str]) -> Path:
     """The directory for files that can be fetched or made again."""
+    from pathlib import Path
+
     base = environment.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "model-analyzer"

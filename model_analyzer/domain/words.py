@@ -7,13 +7,10 @@ checkpoints, servers and models are made safe for terminals, logs and images.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from ast import literal_eval
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from statistics import median
 from typing import Any
 
 _DIGITS = 3  # significant digits of a typical number
@@ -28,6 +25,8 @@ def decimals_of(numbers: Iterable[float]) -> int:
     sizes = [abs(number) for number in numbers if number and math.isfinite(number)]
     if not sizes:
         return 0
+    from statistics import median
+
     typical = max(decimals_for(median(sizes), _DIGITS), 0)
     is_short = decimals_for(min(sizes), _FEWEST_DIGITS) > typical
     return min(typical + is_short, _MOST_DECIMALS)
@@ -169,6 +168,8 @@ def closest(word: str, choices: Iterable[str], similarity: float = 0.6) -> str:
     """The most similar of the `choices`, whatever their case; "" if none has this `similarity` (0
     to 1).
     """
+    from difflib import get_close_matches
+
     by_lower = {choice.lower(): choice for choice in choices}
     matches = get_close_matches(word.lower(), by_lower, n=1, cutoff=similarity)
     return by_lower[matches[0]] if matches else ""
@@ -199,6 +200,8 @@ def setting_text(setting: object, *, in_brackets: bool = False) -> str:
             items = ", ".join(map(str, value))
             return f"[{items}]" if in_brackets else items
         case tuple() | list() | dict():
+            import json
+
             return json.dumps(value, default=str)
     return text
 

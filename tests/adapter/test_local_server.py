@@ -299,6 +299,19 @@ def test_a_variant_that_the_model_itself_would_change_is_a_failure(pretend, make
     assert failure.hint == "start the server with --disable-auto-complete-config"
 
 
+def test_a_variant_that_the_model_itself_has_changed_does_not_stay_loaded(
+    pretend, make: Make
+) -> None:
+    """It would use a part of the machine while another model is measured."""
+    server = make(pretend.tritonserver(raises={"m": 16}))
+    completing = ServerSetup(flags={"disable-auto-complete-config": "false"})
+
+    assert isinstance(server.serve(variants("m", 1), completing), Failure)
+    assert server.serve(variants("other", 1), completing) is None
+
+    assert started(pretend) == 2
+
+
 def test_given_endpoints_are_used(pretend, make: Make) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -379,11 +379,13 @@ def test_a_server_that_lists_no_models_has_any(
 class KnowsMethods(BaseHTTPRequestHandler):
     """Like routers that know a path only together with its method."""
 
+    to_incomplete = 400
+
     def do_GET(self) -> None:
         self._answer(404)
 
     def do_POST(self) -> None:
-        self._answer(400 if self.path == "/v1/chat/completions" else 404)
+        self._answer(self.to_incomplete if self.path == "/v1/chat/completions" else 404)
 
     def _answer(self, status: int) -> None:
         self.send_response(status)
@@ -391,8 +393,17 @@ class KnowsMethods(BaseHTTPRequestHandler):
         self.end_headers()
 
 
-def test_a_path_may_be_known_for_what_is_posted_only(reach: Callable[[str], TritonServer]) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), KnowsMethods) as other:
+class AnswersAnything(KnowsMethods):
+    """Like small servers that do not look at requests closely."""
+
+    to_incomplete = 200
+
+
+@pytest.mark.parametrize("handler", [KnowsMethods, AnswersAnything])
+def test_a_path_may_be_known_for_what_is_posted_only(
+    reach: Callable[[str], TritonServer], handler: type[BaseHTTPRequestHandler]
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as other:
         threading.Thread(target=other.serve_forever, daemon=True).start()
         found = reach(f"localhost:{other.server_port}").version(SETUP)
         other.shutdown()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ def test_version(run) -> None:
 
     assert done.returncode == 0
     assert __version__ in done.stdout
+
+
+def test_the_program_starts_without_what_only_some_commands_need() -> None:
+    """What is imported here is waited for by every command, and by every Tab."""
+    later = {"difflib", "hashlib", "json", "numpy", "pathlib", "rich", "statistics", "yaml"}
+    code = "import sys, model_analyzer.cli.program; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert later.isdisjoint(done.stdout.split())
 
 
 def test_help_names_every_command(run) -> None:

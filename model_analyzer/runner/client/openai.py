@@ -70,7 +70,8 @@ class OpenAiClient:
 
     def _is_there(self, path: str) -> bool:
         """Whether requests can be sent there: then the server refuses to be asked without one, or,
-        where it knows paths only together with methods, what is no complete request.
+        where it knows paths only together with methods, answers what is no complete request, if
+        only by refusing it.
         """
         for body in (None, b"{}"):
             try:
@@ -79,6 +80,9 @@ class OpenAiClient:
                 if error.timed_out or error.lost:
                     raise
                 if not error.absent:
+                    return True
+            else:
+                if body is not None:
                     return True
         return False
 

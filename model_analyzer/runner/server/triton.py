@@ -193,6 +193,7 @@ class TritonServer(ServerLife):
         except ServerCallError as error:
             return self._load_failure(variant, error, stub_died=watch.has_ended_it)
         if altered is not None:
+            self.discard()  # with the model, of which another variant may have been in place
             return altered
         self._loaded[variant.model] = variant.identity
         self._is_used = self._is_used or _runs_in_the_server(variant)
