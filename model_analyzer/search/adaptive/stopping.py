@@ -35,8 +35,8 @@ from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.space import Coordinate
 
-# Near constraints, rivals of the leader are the trials with at least this expected gain over it; at
-# most so many.
+# Near constraints, and not in rounds, rivals of the leader are the trials with at least this
+# expected gain over it; at most so many.
 _RIVAL_GAIN = 0.005
 _MAX_RIVALS = 2
 # Rivals with this expected gain are repeated before the leader.
@@ -59,7 +59,7 @@ def repetitions(knowledge: Knowledge) -> Iterator[Coordinate]:
 
     None once the winner is clear, or if a repetition would not make it clearer.
     """
-    if knowledge.goal.has_constraints:
+    if not _is_free(knowledge):
         yield from _finalists(knowledge)
         return
     yield from knowledge.contenders
@@ -74,9 +74,10 @@ def _first_perhaps(knowledge: Knowledge, least_gain: float) -> Iterator[Coordina
     measured less; none if it gains less than `least_gain`, or too little for the time of a
     repetition.
 
-    Not near constraints, where the answer turns on what meets them.
+    Not near constraints, where the answer turns on what meets them, nor in windows of
+    perf_analyzer, where a repetition takes as long as a look at something new.
     """
-    gains = {} if knowledge.goal.has_constraints else knowledge.rival_gains()
+    gains = knowledge.rival_gains() if _is_free(knowledge) else {}
     rivals = [c for c in gains if knowledge.attempts(c) < MAX_ATTEMPTS]
     if not rivals:
         return
@@ -85,8 +86,13 @@ def _first_perhaps(knowledge: Knowledge, least_gain: float) -> Iterator[Coordina
         yield rival if knowledge.attempts(best) >= knowledge.attempts(rival) else best
 
 
+def _is_free(knowledge: Knowledge) -> bool:
+    """Whether throughput is all that counts, and further rounds are short."""
+    return knowledge.in_rounds and not knowledge.goal.has_constraints
+
+
 def _finalists(knowledge: Knowledge) -> Iterator[Coordinate]:
-    """Near constraints: the leader, alternating with its rivals."""
+    """Near constraints, or not in rounds: the leader, alternating with its rivals."""
     assessment = knowledge.assessment()
     leader = assessment.leader
     attempts = knowledge.attempts(leader)
@@ -270,8 +276,8 @@ def has_stalled(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
     user sets limits: those say how long to go on.
     """
     is_limited = (limits.max_trials, limits.budget_s, limits.sure_at) != (None, None, None)
-    records, is_free = knowledge.records, not knowledge.goal.has_constraints
-    if is_limited or not (is_free and knowledge.in_rounds):
+    records = knowledge.records
+    if is_limited or not _is_free(knowledge):
         return False
     if len(records) < _MIN_BEFORE_STANDSTILL:
         return False

@@ -150,7 +150,7 @@ def test_only_what_may_win_gets_further_rounds(constraints: Sequence[Constraint]
     assert all(len(group) == 1 for group in hopeless)
 
 
-@small_and_full("seeds", [3], range(4))
+@small_and_full("seeds", [4], range(4, 8))
 def test_a_tie_in_the_log_is_one_by_its_own_measurements(
     seeds: Sequence[int], caplog: pytest.LogCaptureFixture
 ) -> None:

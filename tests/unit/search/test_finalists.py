@@ -82,11 +82,12 @@ def knowledge(
 def unconstrained(
     gain: float, *, times: int = 2, other_times: int = 1, seconds: float = 1.0
 ) -> Knowledge:
-    """Two trials without constraints, measured so many times: the leader, and one that is expected
-    to `gain` so much over it, and takes so many `seconds`.
+    """Two trials in rounds without constraints, measured so many times: the leader, and one that is
+    expected to `gain` so much over it, and takes so many `seconds`.
     """
     fake = SimpleNamespace(
         goal=SimpleNamespace(has_constraints=False),
+        in_rounds=True,
         is_first_look=lambda _: False,
         feasible=[],
         recommended=[LEADER],
