@@ -299,6 +299,19 @@ def test_a_variant_that_the_model_itself_would_change_is_a_failure(pretend, make
     assert failure.hint == "start the server with --disable-auto-complete-config"
 
 
+def test_a_default_that_the_model_itself_changes_is_measured_as_it_is(
+    pretend, make: Make, caplog
+) -> None:
+    """What the server makes of it is what it serves today."""
+    default = replace(variants("m", 1)[0], name="m_config_default")
+    completing = ServerSetup(flags={"disable-auto-complete-config": "false"})
+
+    assert make(pretend.tritonserver(raises={"m": 16})).serve([default], completing) is None
+
+    assert "the server gave m_config_default max_batch_size 16" in caplog.text
+    assert "measured as it is" in caplog.text
+
+
 def test_a_variant_that_the_model_itself_has_changed_does_not_stay_loaded(
     pretend, make: Make
 ) -> None:

@@ -192,7 +192,10 @@ class TritonServer(ServerLife):
                 altered = _not_as_given(client.model_config(variant.model), variant)
         except ServerCallError as error:
             return self._load_failure(variant, error, stub_died=watch.has_ended_it)
-        if altered is not None:
+        if altered is not None and variant.is_default:
+            # what this server makes of the model is what it serves today
+            log.warning("%s: measured as it is", altered.message)
+        elif altered is not None:
             self.discard()  # with the model, of which another variant may have been in place
             return altered
         self._loaded[variant.model] = variant.identity
