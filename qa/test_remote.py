@@ -31,7 +31,8 @@ def files(directory: Path) -> set[str]:
 
 @small_and_full("protocol", "grpc", "http")
 def test_variants_are_loaded_in_a_server_in_explicit_mode(scene, remote, protocol: str) -> None:
-    server = remote("explicit")
+    # a server that completes configurations keeps the batching that the code of add_sub asks for
+    server = remote("explicit", "--disable-auto-complete-config")
     server.load("add_sub")
     server.load("sim_gpu")
     before = server.loaded

@@ -22,7 +22,7 @@ from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.hardware import with_place
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.settings import ReportSettings
-from model_analyzer.domain.words import MOST_DEMAND, counted
+from model_analyzer.domain.words import MOST_DEMAND, counted, shortened
 from model_analyzer.errors import ConfigError, UnusableCheckpoint, wrong
 from model_analyzer.features.capacity.capacity_text import CapacityReport
 from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
@@ -38,7 +38,7 @@ _PERCENT = re.compile(r"\s*([0-9]{1,4}(?:\.[0-9]*)?)\s*%\s*")
 _DEMAND = Number(0, MOST_DEMAND, above=True)
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
-_MOST_ROWS, _MOST_DAYS = 100_000, 100
+_MOST_ROWS, _MOST_DAYS, _LONGEST = 100_000, 100, 60
 # Names of a column with requests per second, and not per minute or hour.
 _OF_RATES = re.compile(
     r"(?!.*(?:rpm|min|hour|day|/ *[mhd]))"
@@ -221,7 +221,7 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, Sequence[str]]]:
                 raise _wrong(
                     name,
                     reader.line_num,
-                    f"{cells[-1]!r} is not known to be requests per second",
+                    f"{shortened(cells[-1], _LONGEST)!r} is not known to be requests per second",
                     "write rows of time,rate; a log of requests is for the option load (replay)",
                 )
             is_first = False
