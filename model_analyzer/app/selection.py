@@ -185,7 +185,7 @@ def _text_of_run(goal: ModelGoal, given: ModelGoal) -> str:
 
 
 def goal_text(goal: ModelGoal) -> str:
-    """What is wished for and required of a model, in words."""
+    """The objectives and constraints of a model, in words."""
     objectives, texts = goal.objectives, []
     for objective in objectives:
         weight = f" (weight {objective.weight:g})" if len(objectives) > 1 else ""

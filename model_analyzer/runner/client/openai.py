@@ -76,14 +76,13 @@ class OpenAiClient:
         for body in (None, b"{}"):
             try:
                 self._http.text(path, body=body)
+                is_there = body is not None
             except ServerCallError as error:
                 if error.timed_out or error.lost:
                     raise
-                if not error.absent:
-                    return True
-            else:
-                if body is not None:
-                    return True
+                is_there = not error.absent
+            if is_there:
+                return True
         return False
 
     def _unknown(self, *values: Any, **named: Any) -> Any:
