@@ -79,8 +79,7 @@ STANDARD_LIBRARY_ONLY = {
 
 # a use case each, and a package of them; the other files and packages of the room are for several
 USE_CASES = {
-    "checkpoints", "complete", "preview",
-    "profile", "recommend", "report", "runtime", "validate",
+    "checkpoints", "complete", "preview", "profile", "recommend", "report", "runtime",
 }  # fmt: skip
 
 # feature -> features that it builds on
@@ -132,7 +131,7 @@ ADDRESSES = {
         "cli/uninterrupted.py",
         "runner/process.py",
         "runner/guard.py",
-        "features/agents/measuring_run.py",
+        "features/agents/agent_server.py",
         "features/cluster/ray_slots.py",
         "runner/server/container.py",
         "reports/renderer.py",
@@ -155,7 +154,7 @@ ADDRESSES = {
     "yaml": {"config/sources.py", "reports/templating.py"},
     "http": {"runner/client/http.py"},
     "urllib": {
-        "runner/client/http.py", "runner/monitors/triton_metrics.py",
+        "runner/client/http.py", "runner/gpus.py",
         "features/watch/server_readings.py",
     },
     "ssl": {"runner/client/http.py", "runner/client/connect.py"},
@@ -189,7 +188,6 @@ ADDRESSES = {
     "pandas": {"state/api.py"},
     "numpy": {
         "runner/load/logged_requests.py",
-        "search/adaptive/acquisition.py",
         "search/adaptive/assessment.py",
         "search/adaptive/bottleneck.py",
         "search/adaptive/candidates.py",
@@ -200,13 +198,11 @@ ADDRESSES = {
         "search/adaptive/queueing_model.py",
         "search/adaptive/outcomes.py",
         "search/adaptive/regression.py",
-        "search/adaptive/sampling.py",
         "results/explain/chance.py",
         "runner/load/sampling.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
         "runner/load/generators.py",
-        "runner/load/intended.py",
         "runner/load/profile_export.py",
         "runner/load/schedule.py",
         "features/prediction/predicted.py",
@@ -214,7 +210,7 @@ ADDRESSES = {
         "features/proof/asking.py",
         "features/proof/facts/endurance.py",
         "features/proof/input_set.py",
-        "features/proof/observing.py",
+        "features/proof/outputs.py",
     },
     "click": {"cli"},
     "rich": {"cli"},
@@ -224,7 +220,7 @@ ADDRESSES = {
 
 # calls that touch the world -> rooms (or files) where they may occur
 CALLS = {
-    "open": {"reading", "runner", "state", "writing", "features/agents/measuring_run.py"},
+    "open": {"reading", "runner", "state", "writing", "features/agents/agent_server.py"},
     "click.echo": {"cli/echo.py", "cli/program.py"},  # where escapes are taken out
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {
@@ -235,7 +231,7 @@ CALLS = {
         "runner",
         "state/stores.py",
         "features/cluster/slot_worker.py",
-        "features/agents/measuring_run.py",
+        "features/agents/agent_server.py",
         "features/cluster/ray_slots.py",
         "features/compare/live.py",
         "features/proof/outputs.py",

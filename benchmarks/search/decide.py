@@ -31,8 +31,7 @@ from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.lattice import DEFAULT
 from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import LearningPlan, PlannedSearch
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, TrialMap
 
 
 def main() -> None:

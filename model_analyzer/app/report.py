@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 from pathlib import Path
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.delivery.answer import Answers, Delivery, Deploying, answers_to, deliver
 from model_analyzer.app.delivery.files import (
     OVERVIEW,

@@ -11,17 +11,6 @@ from itertools import chain
 from typing import ClassVar
 
 from model_analyzer.config.flag_values import PERF_ANALYZER_VALUES, TRITON_SERVER_VALUES
-from model_analyzer.config.fragments import (
-    NAME,
-    NULL,
-    Schema,
-    any_of,
-    array,
-    mapping,
-    text,
-    whole,
-    with_commas,
-)
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -36,7 +25,21 @@ from model_analyzer.config.kinds import (
     OneOf,
     Text,
 )
-from model_analyzer.config.nodes import Entry, Node, Problems, read_all
+from model_analyzer.config.nodes import (
+    NAME,
+    NULL,
+    Entry,
+    Node,
+    Problems,
+    Schema,
+    any_of,
+    array,
+    mapping,
+    read_all,
+    text,
+    whole,
+    with_commas,
+)
 from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import (
     GOALS,

@@ -8,18 +8,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_analyzer.config.fragments import (
+from model_analyzer.config.kinds import Boolean, Fields, Kind, ListOf, Text
+from model_analyzer.config.nodes import (
     NAME,
     NULL,
     SCALAR,
+    Entry,
+    Node,
     Schema,
     any_of,
     array,
     closed,
+    did_you_mean,
     mapping,
+    read_all,
+    read_mapping,
 )
-from model_analyzer.config.kinds import Boolean, Fields, Kind, ListOf, Text
-from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_all, read_mapping
 from model_analyzer.domain.metrics import ALIASES, METRICS, canonical
 from model_analyzer.domain.settings import PlotSettings
 

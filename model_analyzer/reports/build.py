@@ -30,9 +30,16 @@ from model_analyzer.reports.budget import OtherLimits, budget_of
 from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
-from model_analyzer.reports.figures import Figure, Limit, figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
-from model_analyzer.reports.headline import headline, settings_text, values_text
+from model_analyzer.reports.headline import (
+    Figure,
+    Limit,
+    figures_of,
+    headline,
+    limits_of,
+    settings_text,
+    values_text,
+)
 from model_analyzer.reports.importance import Importance, importance_rows, swept_table
 from model_analyzer.reports.map_grid import MapView, map_view
 from model_analyzer.reports.method import measuring_commands, method_of

@@ -26,10 +26,9 @@ from model_analyzer.runner.runtime import (
     find_tritonserver,
     knows_flag,
 )
-from model_analyzer.runner.server.c_api import EmbeddedServer
 from model_analyzer.runner.server.docker import ContainerLauncher, connect
 from model_analyzer.runner.server.life import Launcher
-from model_analyzer.runner.server.local import LocalLauncher
+from model_analyzer.runner.server.local import EmbeddedServer, LocalLauncher
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.workspace import Workspace
 

@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 
 from model_analyzer import __version__
 from model_analyzer.domain.hardware import kind_folder
-from model_analyzer.domain.models import ModelConfig, ModelVariant, group_members, is_openai
-from model_analyzer.domain.parameters import PARAMETER, differing_parameters
+from model_analyzer.domain.models import (
+    PARAMETER,
+    ModelConfig,
+    ModelVariant,
+    differing_parameters,
+    group_members,
+    is_openai,
+)
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings, ReportSettings

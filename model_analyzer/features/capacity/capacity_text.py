@@ -22,8 +22,7 @@ from model_analyzer.features.capacity.facts.autoscaling import Autoscaler
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity, ReplicaCapacity
 from model_analyzer.features.capacity.facts.day import DayCost, DayPlan
 from model_analyzer.features.capacity.facts.missing import Missing
-from model_analyzer.features.capacity.facts.points import Lack, Point
-from model_analyzer.features.capacity.facts.replica import Carried, Keeps
+from model_analyzer.features.capacity.facts.points import Carried, Keeps, Lack, Point
 from model_analyzer.features.capacity.facts.sizing import Count, Demand, RateOutlook, Sizing
 from model_analyzer.reports.document import bounds
 from model_analyzer.reports.markdown import escaped, markdown_table

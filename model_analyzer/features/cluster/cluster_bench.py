@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model_analyzer.app.bench.bench import Bench
-from model_analyzer.app.bench.devices import Devices
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Devices, Job
 from model_analyzer.app.bench.searched_subjects import log_kinds, on_each_kind, searched_subjects
-from model_analyzer.app.bench.serving import Serving
-from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.bench.workplace import Serving, Workplace
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.settings import ExecutorSettings

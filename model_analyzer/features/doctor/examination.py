@@ -12,12 +12,16 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import fetched_for_user, read_models, repository_facts
+from model_analyzer.app.bench.devices import Devices, Job, devices_of, local_gpus
 from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
 from model_analyzer.app.bench.programs import installs_load_generator, installs_server, launcher
-from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
+from model_analyzer.app.bench.searched_subjects import (
+    fetched_for_user,
+    ineffective,
+    infeasible,
+    read_models,
+    repository_facts,
+)
 from model_analyzer.app.bench.workplace import check_variants_directory
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
@@ -66,19 +70,19 @@ from model_analyzer.features.doctor.model_checks import (
     check_tiny_model,
     judge_served_gpus,
 )
-from model_analyzer.features.doctor.network_checks import check_docker, check_ports
 from model_analyzer.features.doctor.program_checks import (
+    check_docker,
     check_load_generator,
     check_models_interpreter,
     check_packages,
+    check_ports,
     check_server,
     to_be_installed,
 )
 from model_analyzer.runner.client.connect import access_flags
-from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, TritonMetrics
 from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.install import Platform
-from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.endpoints import each_server, remote_endpoints

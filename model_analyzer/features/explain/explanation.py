@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.extra import Extra, measure_extra, repetition
 from model_analyzer.app.selection import chosen_subjects, goals_of, ranked, run_of

@@ -15,8 +15,17 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint, print_json, print_table, put, warn
-from model_analyzer.cli.shared_options import directory_options, is_given, json_option, path_option
+from model_analyzer.cli.shared_options import (
+    directory_options,
+    is_given,
+    json_option,
+    open_checkpoint,
+    path_option,
+    print_json,
+    print_table,
+    put,
+    warn,
+)
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:

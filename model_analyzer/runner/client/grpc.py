@@ -12,9 +12,9 @@ import numpy as np
 import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
+from model_analyzer.domain.measurements import ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
-from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.connect import GrpcTls
 from model_analyzer.runner.client.interface import (
     NOT_TRITON,

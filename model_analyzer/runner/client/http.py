@@ -22,9 +22,9 @@ import numpy as np
 from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.foreign_json import parse_json
+from model_analyzer.domain.measurements import ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
-from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.interface import (
     NOT_TRITON,
     PHASES,

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from model_analyzer.domain.measurements import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig, is_decoupled
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.errors import ServerError
 
 # The deadline in seconds for calls that a server answers at once.

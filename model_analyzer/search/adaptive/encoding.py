@@ -26,7 +26,7 @@ from model_analyzer.search.adaptive.bottleneck import busy_shares
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import Points
 from model_analyzer.search.plan import SearchedModel, Subject, VariedModel
-from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, Coordinate, Space
+from model_analyzer.search.trial_map import BATCH_LIMIT, INSTANCES, Coordinate, Space
 from model_analyzer.search.variants import other_parameters
 
 _BATCHING = "dynamic_batching"

@@ -9,8 +9,7 @@ from collections.abc import Collection, Sequence
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.noise.ties import total_load
-from model_analyzer.search.space import Coordinate, Dimension
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, Dimension, TrialMap
 
 # Dimensions of the load: they are cheap to change, because the variant stays.
 LOAD_PARAMETERS = ("batch_sizes", *(kind.value for kind in LoadKind))

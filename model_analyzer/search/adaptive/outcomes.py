@@ -22,7 +22,7 @@ from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
 from model_analyzer.search.refine import measured_again
-from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_map import Coordinate
 
 
 class Outcomes:

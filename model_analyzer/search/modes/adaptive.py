@@ -46,8 +46,7 @@ from model_analyzer.search.plan import (
     log_skipped,
     side_by_side,
 )
-from model_analyzer.search.space import Coordinate, Space
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, Space, TrialMap
 
 log = logging.getLogger(__name__)
 # The conclusion has its own logger, for readers who see the single steps elsewhere.

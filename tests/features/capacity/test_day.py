@@ -18,7 +18,7 @@ from model_analyzer.features.capacity.facts.day import (
     day_cost,
     day_plan,
 )
-from model_analyzer.features.capacity.facts.replica import Carried
+from model_analyzer.features.capacity.facts.points import Carried
 from model_analyzer.features.capacity.facts.sizing import Demand
 from model_analyzer.features.capacity.question import parse_trace
 

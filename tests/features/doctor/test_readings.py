@@ -30,10 +30,11 @@ from model_analyzer.features.doctor.machine_checks import (
     read_ulimits,
     size_mib,
 )
-from model_analyzer.features.doctor.network_checks import check_docker, check_ports
 from model_analyzer.features.doctor.program_checks import (
+    check_docker,
     check_load_generator,
     check_packages,
+    check_ports,
     imported,
 )
 from model_analyzer.runner.host import ControlGroup, read_destination, read_group

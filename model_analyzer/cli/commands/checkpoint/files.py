@@ -12,25 +12,23 @@ from pathlib import Path
 import click
 
 from model_analyzer.cli.echo import complain, echo
-from model_analyzer.cli.output import (
-    check_format,
-    open_checkpoint,
-    open_path,
-    print_json,
-    print_tables,
-    put,
-    warn_all,
-)
 from model_analyzer.cli.shared_options import (
     FORMATS,
+    check_format,
     checkpoint_argument,
     directory_options,
     json_option,
     metric,
+    open_checkpoint,
+    open_path,
     order_option,
     output_option,
     path_option,
     prefix_option,
+    print_json,
+    print_tables,
+    put,
+    warn_all,
 )
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, EXIT_USAGE, wrong

@@ -12,34 +12,32 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import (
-    check_format,
-    is_shown,
-    open_checkpoint,
-    print_json,
-    print_table,
-    print_tables,
-    put,
-    warn_all,
-)
 from model_analyzer.cli.shared_options import (
     FORMATS,
     TABLE,
     allow_miss_option,
+    check_format,
     checkpoint_argument,
     conditions_option,
     directory_options,
     format_option,
     goal_options,
+    is_shown,
     json_option,
     metric,
+    open_checkpoint,
     order_option,
     output_option,
     path_option,
     prices_of,
     prices_option,
+    print_json,
+    print_table,
+    print_tables,
+    put,
     remarks_option,
     shows_remarks,
+    warn_all,
 )
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED

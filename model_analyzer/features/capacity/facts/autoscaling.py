@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
+from model_analyzer.features.capacity.facts.points import Carried, replicas_for
 from model_analyzer.features.capacity.facts.sizing import Demand
 
 # The controller does nothing if the metric is within this share of its target.

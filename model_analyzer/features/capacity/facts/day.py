@@ -16,7 +16,7 @@ from functools import cached_property
 
 from model_analyzer.domain.costs import Fleet
 from model_analyzer.features.capacity.facts.autoscaling import SYNC_S, Autoscaler, Moment, simulated
-from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
+from model_analyzer.features.capacity.facts.points import Carried, replicas_for
 from model_analyzer.features.capacity.facts.sizing import Demand
 
 
