@@ -79,7 +79,7 @@ STANDARD_LIBRARY_ONLY = {
 
 # a use case each, and a package of them; the other files and packages of the room are for several
 USE_CASES = {
-    "checkpoints", "complete", "preview", "profile", "recommend", "report", "runtime",
+    "checkpoints", "complete", "preview", "profile", "recommend", "runtime",
 }  # fmt: skip
 
 # feature -> features that it builds on
@@ -164,7 +164,6 @@ ADDRESSES = {
         "runner/client/http.py",
         "runner/client/interface.py",
         "features/proof/asking.py",
-        "features/proof/input_set.py",
         "features/proof/soak.py",
     },
     "google": {"domain/protobuf.py", "runner/model_config.py"},
@@ -198,7 +197,7 @@ ADDRESSES = {
         "search/adaptive/queueing_model.py",
         "search/adaptive/outcomes.py",
         "search/adaptive/regression.py",
-        "results/explain/chance.py",
+        "results/explain/finding.py",
         "runner/load/sampling.py",
         "runner/client/grpc.py",
         "runner/client/http.py",
@@ -209,7 +208,6 @@ ADDRESSES = {
         "features/proof/answers.py",
         "features/proof/asking.py",
         "features/proof/facts/endurance.py",
-        "features/proof/input_set.py",
         "features/proof/outputs.py",
     },
     "click": {"cli"},
@@ -225,7 +223,7 @@ CALLS = {
     "print": {"runner/guard.py", "runner/server/container.py"},
     "time.time": {
         "runner", "state/lock.py", "features/cluster/ray_slots.py", "features/proof/outputs.py",
-        "features/proof/soak.py", "features/watch/watching.py", "features/watch/command.py",
+        "features/proof/soak.py", "features/watch/server_readings.py", "features/watch/command.py",
     },
     "time.monotonic": {
         "runner",
@@ -237,7 +235,7 @@ CALLS = {
         "features/proof/outputs.py",
         "features/proof/soak.py",
         "features/proof/verification.py",
-        "features/watch/watching.py",
+        "features/watch/server_readings.py",
     },
     "time.sleep": set(),
     "sys.exit": {"cli/main.py", "runner/server/container.py"},

@@ -43,9 +43,10 @@ from model_analyzer.config.model_options import (
     TRITON_SERVER,
     ModelNames,
     Mount,
+    Plots,
+    ReportedVariants,
 )
 from model_analyzer.config.nodes import Schema
-from model_analyzer.config.plot_options import Plots, ReportedVariants
 from model_analyzer.config.table import (
     ANALYZE,
     BEST,

@@ -13,8 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from model_analyzer.app.bench.devices import Devices, Job, server_flags, with_matching_models
-from model_analyzer.app.bench.programs import launcher
+from model_analyzer.app.bench.devices import (
+    Devices,
+    Job,
+    launcher,
+    server_flags,
+    with_matching_models,
+)
 from model_analyzer.config.places import Places
 from model_analyzer.domain.hardware import Machine, kind_of
 from model_analyzer.domain.models import ModelConfig, ModelFacts, empty
@@ -31,8 +36,8 @@ from model_analyzer.runner.load.feasible import (
     random_options,
     without_effect,
 )
+from model_analyzer.runner.load.input_files import foreign_shapes
 from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
-from model_analyzer.runner.load.shapes import foreign_shapes
 from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
 from model_analyzer.runner.repository_copy import Snapshot, repository_copy
 from model_analyzer.runner.served_models import Completion, RememberedConfigs, served_facts

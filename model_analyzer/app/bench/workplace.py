@@ -14,9 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from model_analyzer.app.bench.devices import Devices, Job, served_gpus
+from model_analyzer.app.bench.devices import Devices, Job, embedded_server, launcher, served_gpus
 from model_analyzer.app.bench.preflight import Preflight
-from model_analyzer.app.bench.programs import embedded_server, launcher
 from model_analyzer.app.bench.searched_subjects import (
     facts_from_server,
     repository_facts,

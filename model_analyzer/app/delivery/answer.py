@@ -33,9 +33,15 @@ from model_analyzer.reports.tables import (
     server_table,
 )
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model
+from model_analyzer.results.answer import (
+    Answer,
+    ModelAnswer,
+    answer_of,
+    by_model,
+    top,
+    top_with_default,
+)
 from model_analyzer.results.ranking import Ranking, rank_across
-from model_analyzer.results.selection import top, top_with_default
 
 _NO_GOALS: Mapping[str, Goal] = {}
 

@@ -25,8 +25,7 @@ from model_analyzer.domain.trials import Failure, Trial, load_words
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.reports.document import verdicts
-from model_analyzer.results.answer import Answer
-from model_analyzer.results.selection import Gain
+from model_analyzer.results.answer import Answer, Gain
 
 
 class Phase(Enum):

@@ -23,8 +23,7 @@ from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel, intervals_of
 from model_analyzer.noise.pooling import pool
 from model_analyzer.profiling import loop
-from model_analyzer.results.answer import Answer
-from model_analyzer.results.selection import Gain, gain_over
+from model_analyzer.results.answer import Answer, Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
 
 log = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.trials import Failure, Trial, load_text, load_words, trial_words, under
 from model_analyzer.domain.words import capitalized, chance_text, number_text, percent_text
-from model_analyzer.reports.evidence import gain_text
+from model_analyzer.reports.headline import gain_text
 
 # Beginnings of tags, and how they are said in short.
 _SHORT = {

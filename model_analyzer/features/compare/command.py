@@ -187,7 +187,7 @@ def compare(
     """
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
-    from model_analyzer.features.compare.compare import (
+    from model_analyzer.features.compare.comparison_page import (
         checkpoint_place,
         comparison,
         parse_metrics,
@@ -299,7 +299,7 @@ def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
 
 def _page(report: ComparisonReport) -> str:
     """The comparison as a page, with warnings about images that are missing in it."""
-    from model_analyzer.features.compare.compare import page_of
+    from model_analyzer.features.compare.comparison_page import page_of
 
     text, remarks = page_of(report)
     warn_all(remarks)

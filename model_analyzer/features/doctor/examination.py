@@ -12,9 +12,16 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.app.bench.devices import Devices, Job, devices_of, local_gpus
+from model_analyzer.app.bench.devices import (
+    Devices,
+    Job,
+    devices_of,
+    installs_load_generator,
+    installs_server,
+    launcher,
+    local_gpus,
+)
 from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
-from model_analyzer.app.bench.programs import installs_load_generator, installs_server, launcher
 from model_analyzer.app.bench.searched_subjects import (
     fetched_for_user,
     ineffective,

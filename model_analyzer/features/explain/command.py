@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
     from model_analyzer.features.explain.explanation import ExplainQuestion
     from model_analyzer.reports.explain_text import ExplainReport
-    from model_analyzer.results.explain.confirmation import Confirmation
+    from model_analyzer.results.explain.finding import Confirmation
 
 _JSON = "json"
 

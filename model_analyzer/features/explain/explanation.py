@@ -22,9 +22,8 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.errors import UnusableCheckpoint
 from model_analyzer.reports.explain_text import ExplainReport
-from model_analyzer.results.explain.confirmation import Confirmation, changed
 from model_analyzer.results.explain.explain import Explanation, explain
-from model_analyzer.results.explain.finding import Cause, FoundCause
+from model_analyzer.results.explain.finding import Cause, Confirmation, FoundCause, changed
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 from model_analyzer.state.checkpoint import Checkpoint

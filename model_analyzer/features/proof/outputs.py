@@ -34,8 +34,15 @@ from model_analyzer.domain.words import counted, first_few, number_text
 from model_analyzer.errors import ServerError
 from model_analyzer.features.proof.answers import Answer as ModelAnswer
 from model_analyzer.features.proof.answers import Deviation, differences
-from model_analyzer.features.proof.asking import Asking, Place, Unanswered, client_of
-from model_analyzer.features.proof.input_set import InputSet, Unanswerable, input_set_for
+from model_analyzer.features.proof.asking import (
+    Asking,
+    InputSet,
+    Place,
+    Unanswerable,
+    Unanswered,
+    client_of,
+    input_set_for,
+)
 from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.grpc import GrpcClient

@@ -18,8 +18,14 @@ from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.measurements import BatchStatistics, added
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.words import number_text
-from model_analyzer.results.explain.chance import change_between, fell, rose
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
+from model_analyzer.results.explain.finding import (
+    AdvisedChange,
+    Cause,
+    FoundCause,
+    change_between,
+    fell,
+    rose,
+)
 from model_analyzer.results.explain.over_time import slowdown
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,

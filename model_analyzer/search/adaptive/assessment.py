@@ -40,8 +40,7 @@ from model_analyzer.search.adaptive.candidates import (
     utility,
 )
 from model_analyzer.search.adaptive.donors import Donor, anchored, donors_among, foretell, interval
-from model_analyzer.search.adaptive.encoding import Encoding, without_fields
-from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
+from model_analyzer.search.adaptive.encoding import DEFAULT, Encoding, Lattice, without_fields
 from model_analyzer.search.adaptive.outcomes import Outcomes, relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Predictions, Surrogate

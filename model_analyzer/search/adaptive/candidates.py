@@ -23,7 +23,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical
 from model_analyzer.domain.profiles import Outlook
 from model_analyzer.noise.first_look import first_look_s
-from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
+from model_analyzer.search.adaptive.encoding import DEFAULT, Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Predictions

@@ -21,7 +21,7 @@ from model_analyzer.search.adaptive.candidates import (
     higher_loads,
     lower_loads,
 )
-from model_analyzer.search.adaptive.lattice import Lattice
+from model_analyzer.search.adaptive.encoding import Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.recommendation import (

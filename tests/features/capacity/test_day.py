@@ -10,11 +10,11 @@ import pytest
 
 from model_analyzer.domain.costs import NodeType, Prices, Resources, fleet_for
 from model_analyzer.errors import ConfigError
-from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
-from model_analyzer.features.capacity.facts.day import (
+from model_analyzer.features.capacity.facts.autoscaling import (
     DayCost,
     DayPlan,
     LoadTrace,
+    autoscaler_of,
     day_cost,
     day_plan,
 )

@@ -12,8 +12,33 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.hardware import Device
-from model_analyzer.features.doctor import machine_checks, program_checks
 from model_analyzer.features.doctor.findings import Finding, Level
+from model_analyzer.features.doctor.machine_checks import (
+    Driver,
+    GpuState,
+    MachineLoad,
+    SharedMemory,
+    Ulimits,
+    judge_driver,
+    judge_governors,
+    judge_group,
+    judge_load,
+    judge_memory,
+    judge_place,
+    judge_platform,
+    judge_shared_memory,
+    judge_time_of_day,
+    judge_ulimits,
+)
+from model_analyzer.features.doctor.program_checks import (
+    Port,
+    judge_absent,
+    judge_engine,
+    judge_packages,
+    judge_port,
+    judge_silence,
+    missing_libraries,
+)
 from model_analyzer.runner.gpus import Gpu
 from model_analyzer.runner.host import ControlGroup, Destination
 from model_analyzer.runner.install import Platform
@@ -37,24 +62,22 @@ LOADER = (
 
 def load(average: float, share: float) -> Finding:
     users = [("make", 3.0), ("idle", 0.01)]
-    return machine_checks.judge_load(
-        machine_checks.MachineLoad(cores=8, average=average, share=share, users=users)
-    )
+    return judge_load(MachineLoad(cores=8, average=average, share=share, users=users))
 
 
 def group(**limits: Any) -> Finding | None:
-    found = [*machine_checks.judge_group(ControlGroup(**limits), cores=8, memory=32 * GIB)]
+    found = [*judge_group(ControlGroup(**limits), cores=8, memory=32 * GIB)]
     assert len(found) <= 1
     return found[0] if found else None
 
 
 def ulimits(files: int, most_files: int, processes: int, connections: int = 1024) -> Finding:
-    limits = machine_checks.Ulimits(files=files, most_files=most_files, processes=processes)
-    return machine_checks.judge_ulimits(limits, connections=connections)
+    limits = Ulimits(files=files, most_files=most_files, processes=processes)
+    return judge_ulimits(limits, connections=connections)
 
 
 def platform(*here: str, has_program: bool = False) -> Finding:
-    return machine_checks.judge_platform(Platform(*here), has_program=has_program)
+    return judge_platform(Platform(*here), has_program=has_program)
 
 
 def place(needed_mib: float = 0, **changes: Any) -> Finding:
@@ -65,7 +88,7 @@ def place(needed_mib: float = 0, **changes: Any) -> Finding:
         inodes=1_000_000,
         reason="",
     )
-    return machine_checks.judge_place(
+    return judge_place(
         "checkpoints",
         "--checkpoint-directory",
         replace(roomy, **changes),
@@ -74,51 +97,42 @@ def place(needed_mib: float = 0, **changes: Any) -> Finding:
 
 
 def shared(size_mib: float, free_mib: float, reason: str = "") -> Finding:
-    return machine_checks.judge_shared_memory(
-        machine_checks.SharedMemory(size_mib=size_mib, free_mib=free_mib, reason=reason)
-    )
+    return judge_shared_memory(SharedMemory(size_mib=size_mib, free_mib=free_mib, reason=reason))
 
 
 def port(reason: str) -> Finding:
-    return program_checks.judge_port(
-        program_checks.Port(option="triton_grpc_endpoint", address="127.0.0.1:9", reason=reason)
-    )
+    return judge_port(Port(option="triton_grpc_endpoint", address="127.0.0.1:9", reason=reason))
 
 
 def engine(*, has_image: bool, is_needed: bool = True) -> Finding:
-    return program_checks.judge_engine(
-        Engine("Docker 27.1", has_image=has_image), image="i", is_needed=is_needed
-    )
+    return judge_engine(Engine("Docker 27.1", has_image=has_image), image="i", is_needed=is_needed)
 
 
 def device(uuid: str) -> Device:
     return Device(uuid=uuid, name="NVIDIA Pretend", memory=16_000)
 
 
-def gpu(slices: Sequence[str] | None = None, programs: int | None = 0) -> machine_checks.Driver:
+def gpu(slices: Sequence[str] | None = None, programs: int | None = 0) -> Driver:
     parts = None if slices is None else tuple(map(device, slices))
-    state = machine_checks.GpuState(gpu=Gpu(device("GPU-0"), parts), programs=programs)
-    return machine_checks.Driver(version="999.99", gpus=(state,))
+    state = GpuState(gpu=Gpu(device("GPU-0"), parts), programs=programs)
+    return Driver(version="999.99", gpus=(state,))
 
 
 def driver(
-    found: machine_checks.Driver,
-    at: int,
-    requested: Sequence[str] = ("all",),
-    variable: str | None = None,
+    found: Driver, at: int, requested: Sequence[str] = ("all",), variable: str | None = None
 ) -> Finding:
     """The finding at a place: the driver if it has something to say, each GPU, those of a run."""
-    return [*machine_checks.judge_driver(found, requested=requested, variable=variable)][at]
+    return [*judge_driver(found, requested=requested, variable=variable)][at]
 
 
 def packages(missing: set[str] | None) -> Finding:
     needed = {"a": frozenset({"numpy", "PIL", "torch"}), "b": frozenset({"numpy"})}
     absent = None if missing is None else frozenset(missing)
-    (finding,) = program_checks.judge_packages(needed, absent, "/env/bin/python3")
+    (finding,) = judge_packages(needed, absent, "/env/bin/python3")
     return finding
 
 
-NONE, GOOD = machine_checks.Driver(is_missing=True), gpu()
+NONE, GOOD = Driver(is_missing=True), gpu()
 DENIED = "no Docker engine answers at the default address (Permission denied)"
 PACKAGED = "`model-analyzer runtime install --with pillow --with torch --unverified`"
 
@@ -131,15 +145,15 @@ PACKAGED = "`model-analyzer runtime install --with pillow --with torch --unverif
         (load(0.2, 0.02), OK, "", ""),
         (load(6.0, 0.02), WARNING, "make (3.0 cores)", ""),
         (load(0.2, 0.6), WARNING, "make (3.0 cores)", ""),
-        (machine_checks.judge_memory(0.4), WARNING, "", ""),
-        (machine_checks.judge_memory(4), OK, "", ""),
-        (machine_checks.judge_governors(frozenset({"powersave"})), WARNING, "governor powersave", "cpupower"),
-        (machine_checks.judge_governors(frozenset({"performance", "schedutil"})), WARNING, "", "cpupower"),
-        (machine_checks.judge_governors(frozenset({"performance"})), OK, "governor performance", ""),
-        (machine_checks.judge_governors(frozenset()), OK, "unknown", ""),
-        (machine_checks.judge_time_of_day(True), OK, "", ""),
-        (machine_checks.judge_time_of_day(None), OK, "", ""),
-        (machine_checks.judge_time_of_day(False), WARNING, "", ""),
+        (judge_memory(0.4), WARNING, "", ""),
+        (judge_memory(4), OK, "", ""),
+        (judge_governors(frozenset({"powersave"})), WARNING, "governor powersave", "cpupower"),
+        (judge_governors(frozenset({"performance", "schedutil"})), WARNING, "", "cpupower"),
+        (judge_governors(frozenset({"performance"})), OK, "governor performance", ""),
+        (judge_governors(frozenset()), OK, "unknown", ""),
+        (judge_time_of_day(True), OK, "", ""),
+        (judge_time_of_day(None), OK, "", ""),
+        (judge_time_of_day(False), WARNING, "", ""),
         (platform("linux", "x86_64", "glibc", "2.34"), OK, "", ""),
         (platform("linux", "x86_64", "glibc", "2.100"), OK, "", ""),
         (platform("linux", "x86_64", "glibc", "2.31"), PROBLEM, "needs glibc 2.34 or newer", ""),
@@ -177,14 +191,14 @@ PACKAGED = "`model-analyzer runtime install --with pillow --with torch --unverif
         (engine(has_image=True), OK, "Docker 27.1 answers and has i", ""),
         (engine(has_image=False), WARNING, "", "`docker pull i`"),
         (engine(has_image=False, is_needed=False), OK, "", ""),
-        (program_checks.judge_silence(DENIED, is_needed=True), PROBLEM, "", "usermod -aG docker"),
-        (program_checks.judge_silence(DENIED, is_needed=False), OK, "", ""),
-        (program_checks.judge_silence("nobody listens", is_needed=True), PROBLEM, "", "systemctl"),
+        (judge_silence(DENIED, is_needed=True), PROBLEM, "", "usermod -aG docker"),
+        (judge_silence(DENIED, is_needed=False), OK, "", ""),
+        (judge_silence("nobody listens", is_needed=True), PROBLEM, "", "systemctl"),
         # GPUs
         (driver(NONE, -1), OK, "instances of KIND_CPU", ""),
         (driver(NONE, -1, ["0"]), PROBLEM, "there is no GPU 0", ""),
         (driver(replace(NONE, on_host=True), 0), WARNING, "", "--gpus all"),
-        (driver(machine_checks.Driver(error="version mismatch"), 0), WARNING, "version mismatch", ""),
+        (driver(Driver(error="version mismatch"), 0), WARNING, "version mismatch", ""),
         (driver(GOOD, 0), OK, "999.99", ""),
         (driver(GOOD, 1), OK, "", ""),
         (driver(GOOD, 2), OK, "GPU-0", ""),
@@ -197,13 +211,13 @@ PACKAGED = "`model-analyzer runtime install --with pillow --with torch --unverif
         (driver(gpu(["MIG-a", "MIG-b"]), 2), OK, "MIG-a", ""),
         # programs, and packages of models
         (
-            program_checks.judge_absent("perf_analyzer", LOADER, program_checks.missing_libraries(LDD + LOADER), INSTALL),
+            judge_absent("perf_analyzer", LOADER, missing_libraries(LDD + LOADER), INSTALL),
             PROBLEM,
             "perf_analyzer does not start: libb64.so.0d, libssl.so.3, libcudart.so.12 missing",
             "`apt install libb64-0d`; `apt install libssl3`",
         ),
-        (program_checks.judge_absent("perf_analyzer", "x", (), INSTALL), PROBLEM, "x", "--perf-analyzer-path"),
-        (program_checks.judge_absent("tritonserver", "no", (), INSTALL), PROBLEM, "no", "--triton-server-path"),
+        (judge_absent("perf_analyzer", "x", (), INSTALL), PROBLEM, "x", "--perf-analyzer-path"),
+        (judge_absent("tritonserver", "no", (), INSTALL), PROBLEM, "no", "--triton-server-path"),
         (packages({"PIL", "torch"}), PROBLEM, "model a needs PIL, torch, which /env", PACKAGED),
         (packages(set()), OK, "all 3 imported modules", ""),
         (packages(None), PROBLEM, "does not start", ""),
@@ -232,4 +246,4 @@ def test_what_a_reading_means(
     ],
 )
 def test_missing_libraries_are_found(output: str, libraries: tuple[str, ...]) -> None:
-    assert program_checks.missing_libraries(output) == libraries
+    assert missing_libraries(output) == libraries
