@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
 """Options and arguments that several commands have; and what the commands on checkpoints open,
-print and write; and the flags of `profile` for commands that measure a known model again.
+print and write.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -18,24 +18,13 @@ import click
 
 from model_analyzer.cli.complete import complete_checkpoint, complete_metrics, complete_model
 from model_analyzer.cli.echo import complain, echo, echo_data
-from model_analyzer.config.kinds import Boolean
-from model_analyzer.config.options import options_of
 from model_analyzer.config.table import (
-    EXECUTOR,
-    GENERAL,
-    LOAD_GENERATOR,
-    PROFILE,
-    REPOSITORY,
-    SERVER,
     VARIABLE_PREFIX,
 )
 from model_analyzer.domain.words import one_line
 from model_analyzer.errors import wrong
 
 if TYPE_CHECKING:
-    from model_analyzer.app.bench.devices import Job
-    from model_analyzer.app.run.caller import Caller
-    from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.reports.tables import Table
     from model_analyzer.results.answer import Answer
     from model_analyzer.results.columns import Cell
@@ -45,7 +34,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("csv", "json", "parquet")  # of rows, for programs
-TABLE = "table"  # for people: see `output.check_format`
+TABLE = "table"  # for people: see `check_format`
 
 
 def _expanded(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -388,54 +377,3 @@ def put(content: bytes, output: Path | None, description: str) -> None:
 
     write_file(content, output, "-o")
     echo(f"wrote {description} to {output}", err=True)
-
-
-_GROUPS = (GENERAL, REPOSITORY, EXECUTOR, SERVER, LOAD_GENERATOR)
-_RUN = "run"
-
-
-def run_options(command: F) -> F:
-    """The flags that say how to measure: see `given_run_options`. They are in the help of `profile`
-    only.
-    """
-    decorated: Any = command
-    for option in options_of(PROFILE):
-        if option.flags and option.group in _GROUPS and option.key != "config_file":
-            flag = option.flags[-1]
-            decorated = click.option(
-                flag,
-                hidden=True,
-                expose_value=False,
-                is_flag=isinstance(option.kind, Boolean),
-                default=None,
-                callback=partial(_kept_flag, flag),
-            )(decorated)
-    return cast(F, decorated)
-
-
-def _kept_flag(flag: str, ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    if value is not None:
-        ctx.meta.setdefault(_RUN, {})[flag] = value
-
-
-def given_run_options(
-    ctx: click.Context, given: Mapping[str, str], config_file: Path | None, model: str
-) -> GivenOptions:
-    """The options of a run that measures a model again: those that are `given`, those of
-    `run_options`, then variables and the file. Without a file, `model` is the one to profile.
-    """
-    from model_analyzer.config.given_options import given_options
-
-    flags = {**ctx.meta.get(_RUN, {}), **given}
-    if config_file is None:
-        flags["--profile-models"] = model
-    return given_options(flags, config_file, os.environ)
-
-
-def followed_job(ctx: click.Context, run: GivenOptions) -> tuple[Job, Caller]:
-    """The job of a run, and who follows it on standard error. Raises ConfigError."""
-    from model_analyzer.app.bench.devices import Job
-    from model_analyzer.cli.progress.at_terminal import caller_at_terminal
-
-    job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))
-    return job, caller_at_terminal(job.settings, 0, on_stderr=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import complain, echo, echo_data
+from model_analyzer.cli.run_options import run_options
 from model_analyzer.cli.shared_options import (
     allow_miss_option,
     checkpoint_argument,
@@ -28,7 +29,6 @@ from model_analyzer.cli.shared_options import (
     path_option,
     prices_option,
     remarks_option,
-    run_options,
     shows_remarks,
     warn_all,
 )

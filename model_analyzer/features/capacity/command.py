@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from model_analyzer.cli.echo import echo
+from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     check_format,
     checkpoint_argument,
     conditions_option,
     config_file_option,
     directory_options,
-    followed_job,
     format_option,
     given_result_options,
-    given_run_options,
     goal_options,
     is_given,
     model_option,
@@ -33,7 +32,6 @@ from model_analyzer.cli.shared_options import (
     prices_option,
     print_tables,
     put,
-    run_options,
     warn_all,
 )
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong

@@ -15,18 +15,17 @@ import click
 
 from model_analyzer.cli.complete import complete_metrics, complete_model
 from model_analyzer.cli.echo import echo
+from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     config_file_option,
     directory_options,
     format_option,
-    given_run_options,
     goal_options,
     is_given,
     open_checkpoint,
     output_option,
     print_tables,
     put,
-    run_options,
     warn_all,
 )
 from model_analyzer.errors import (

@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import complain, echo
+from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     conditions_option,
     config_file_option,
     directory_options,
-    followed_job,
     format_option,
     given_result_options,
-    given_run_options,
     goal_options,
     model_option,
     open_checkpoint,
     print_json,
-    run_options,
 )
 from model_analyzer.errors import EXIT_OK, wrong
 

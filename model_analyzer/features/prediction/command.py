@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from model_analyzer.cli.echo import complain, echo
+from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     config_file_option,
     format_option,
-    given_run_options,
     print_json,
     print_table,
-    run_options,
     warn_all,
 )
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
