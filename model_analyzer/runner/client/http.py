@@ -87,8 +87,8 @@ class HttpClient:
         self._live()
         answer = self._call("GET", "/v2")
         with _expected("the version of a Triton server"):
-            told = [text_of(answer[key]) for key in ("name", "version")]
-            return measurable_version(*told, answer.get("extensions", ()))
+            server, version = text_of(answer["name"]), text_of(answer["version"])
+            return measurable_version(server, version, answer.get("extensions", ()))
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         index = self._call("POST", "/v2/repository/index", b"{}")
