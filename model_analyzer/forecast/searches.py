@@ -19,7 +19,7 @@ from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, Trial
 from model_analyzer.search.choose import mode_for, mode_of
 from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
-from model_analyzer.search.plan import Subject
+from model_analyzer.search.plan import PlannedSearch, Subject
 from model_analyzer.search.refine import most_confirmed
 from model_analyzer.search.trial_map import BATCH_LIMIT, INSTANCES, UNBOUNDED, Dimension
 from model_analyzer.search.variants import other_parameters
@@ -55,7 +55,7 @@ class Forecast:
     `has_list` and there are too many. `is_exact` means that it measures exactly these, and at most
     `confirmed` of them again. `most_trials` is the limit; it may be higher than their number, since
     some trials depend on outcomes. `variants` is the largest number of different contents of a
-    server, and `loads` of changes between them.
+    server, and `loads` of changes between them. Few searches exceed `usual_trials`, if there are.
     """
 
     mode: SearchMode
@@ -66,6 +66,7 @@ class Forecast:
     most_trials: int | None
     variants: int | None
     loads: int | None
+    usual_trials: int | None = None
     confirmed: int = 0
     has_list: bool = False
 
@@ -77,7 +78,7 @@ def forecast(subject: Subject, settings: SearchSettings, *, slots: int = 1) -> F
         return _listed(mode, listed)
     search = mode.search(VariantNames(), slots=slots)
     varied = [*map(_varied, mode.space.dimensions)]
-    return _unlisted(mode_of(subject, settings), varied, search.most_trials)
+    return _unlisted(mode_of(subject, settings), varied, search)
 
 
 def _listed(mode: RefiningMode, search: ListedStrategy) -> Forecast:
@@ -128,7 +129,8 @@ def _listed(mode: RefiningMode, search: ListedStrategy) -> Forecast:
     )
 
 
-def _unlisted(mode: SearchMode, varied: Sequence[Varied], most_trials: int | None) -> Forecast:
+def _unlisted(mode: SearchMode, varied: Sequence[Varied], search: PlannedSearch) -> Forecast:
+    most = search.most_trials
     is_bounded = all(item.is_bounded for item in varied)
     # with the default
     contents = 1 + math.prod(len(item.values) for item in varied if item.parameter not in _CLIENT)
@@ -138,9 +140,10 @@ def _unlisted(mode: SearchMode, varied: Sequence[Varied], most_trials: int | Non
         size=math.prod(len(item.values) for item in varied) if is_bounded else None,
         trials=None,
         is_exact=False,
-        most_trials=most_trials,
-        variants=min(contents, most_trials or contents) if is_bounded else most_trials,
-        loads=most_trials,
+        most_trials=most,
+        usual_trials=search.usual_trials,
+        variants=min(contents, most or contents) if is_bounded else most,
+        loads=most,
     )
 
 

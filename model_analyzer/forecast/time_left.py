@@ -79,7 +79,8 @@ class TrialsLeft:
     ) -> None:
         mode = mode_for(subject, settings)
         foreseen = forecast(subject, settings, slots=slots)
-        self.most_trials = foreseen.most_trials if limit is None else limit
+        usual = foreseen.usual_trials or foreseen.most_trials
+        self.most_trials = usual if limit is None else limit
         self._mode = mode if isinstance(mode, RefiningMode) and limit is None else None
         self._listed = Counter(trial.content for trial in foreseen.trials or ())
         self._is_exact = foreseen.is_exact

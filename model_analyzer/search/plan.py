@@ -334,15 +334,23 @@ class PlannedSearch:
         plan: Plan | LearningPlan,
         most_trials: int | None,
         outlook: Callable[[], Outlook | None] = lambda: None,
+        *,
+        usual: int | None = None,
     ) -> None:
         self._root = _Strand(plan)
         self._most_trials = most_trials
+        self._usual = usual
         self._outlook = outlook
         self._waiting: defaultdict[tuple[str, str], deque[_Strand]] = defaultdict(deque)
 
     @property
     def most_trials(self) -> int | None:
         return self._most_trials
+
+    @property
+    def usual_trials(self) -> int | None:
+        """The limit that few searches exceed; None if unknown."""
+        return self._most_trials if self._usual is None else self._usual
 
     def ask(self) -> Trial | None:
         strand = self._root.next_ready()

@@ -188,6 +188,10 @@ _MIN_GAIN, _MIN_CHANCE, _MIN_TRIALS = 0.01, 0.1, 8
 # ones are worth a smaller gain, longer ones must bring more: by at most these factors.
 _USUAL_S, _CHEAP, _DEAR = 16.0, 0.5, 2.0
 
+# While the chance of something better is at least so high, a search goes on in spite of a
+# standstill, or of its default limit near constraints.
+PROBABLE = 0.5
+
 # A search without limits of the user ends if the latest part of its time brought a gain below this.
 _STANDSTILL, _LATEST = 0.01, 0.4
 _MIN_BEFORE_STANDSTILL = 14
@@ -279,7 +283,7 @@ def has_stalled(knowledge: Knowledge, limits: AdaptiveSettings) -> bool:
     records = knowledge.records
     if is_limited or not _is_free(knowledge):
         return False
-    if len(records) < _MIN_BEFORE_STANDSTILL:
+    if len(records) < _MIN_BEFORE_STANDSTILL or _stated(knowledge).chance >= PROBABLE:
         return False
     ends_s = [*accumulate(record.outcome.duration_s for record in records)]
     number = bisect_right(ends_s, (1 - _LATEST) * ends_s[-1])

@@ -24,6 +24,7 @@ from model_analyzer.search.adaptive.encoding import LOAD_PARAMETERS
 from model_analyzer.search.adaptive.knowledge import Candidate, Knowledge
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.adaptive.stopping import (
+    PROBABLE,
     SAFE,
     conclude,
     contenders,
@@ -72,6 +73,10 @@ _LAST, _LEAST_BEFORE = 2, 2
 # Under random arrivals, first looks see too low latencies: several may have to be given up.
 _LAST_OF_RANDOM = 4
 
+# Near constraints, the default limit rises by a part of it, as often as it is reached while
+# something better is probable; by so much in all.
+_STEP, _MOST_MORE = 0.125, 0.5
+
 _ITERATIONS = 50  # of the fixed-point iteration of `spread`, which has converged by then
 
 
@@ -84,7 +89,9 @@ class AdaptiveMode(Mode):
 
     def search(self, names: VariantNames, *, seed: int = SEED, slots: int = 1) -> PlannedSearch:
         learning = AdaptiveSearch(self, names, seed)
-        return PlannedSearch(learning.plan(), learning.most_trials(slots), lambda: learning.outlook)
+        usual = learning.most_trials(slots)
+        most = usual + learning.most_more(slots)
+        return PlannedSearch(learning.plan(), most, lambda: learning.outlook, usual=usual)
 
 
 class AdaptiveSearch:
@@ -105,6 +112,10 @@ class AdaptiveSearch:
     def most_trials(self, at_once: int = 1) -> int:
         """The measurement limit with so many trials at once; the default and repetitions count."""
         return self._remaining.most_trials(at_once)
+
+    def most_more(self, at_once: int = 1) -> int:
+        """By how much that limit may rise."""
+        return self._remaining.most_more(at_once)
 
     def plan(self) -> LearningPlan:
         log.info("")
@@ -146,7 +157,12 @@ class AdaptiveSearch:
 
     def _proposals(self, knowledge: Knowledge) -> Iterator[PartialPlan[None] | None]:
         """The trials after the first measurement; none without one."""
-        while knowledge.measured and knowledge.asked < self._remaining.most(knowledge):
+        while knowledge.measured:
+            self.outlook = outlook_of(knowledge)
+            if self.outlook is not None and self.outlook.chance >= PROBABLE:
+                self._remaining.allow_more(knowledge)
+            if knowledge.asked >= self._remaining.most(knowledge):
+                return
             self._course[len(knowledge.records)] = knowledge.recommended[0]
             coordinate = self._next(knowledge)
             if coordinate is not None and self._remaining.fits(knowledge, coordinate):
@@ -278,7 +294,6 @@ class AdaptiveSearch:
 
     def _candidate(self, knowledge: Knowledge) -> Candidate | None:
         """The best candidate; None once continuing does not pay."""
-        self.outlook = outlook_of(knowledge)
         if self._enough(knowledge) is not None:
             return None
         candidate = knowledge.best_candidate()
@@ -297,14 +312,30 @@ class _Remaining:
         self._size = _with_default(coarse.space)
         self._limits = mode.settings.adaptive
         self._in_rounds = mode.subject.in_rounds
+        is_limited = (self._limits.max_trials, self._limits.budget_s) != (None, None)
+        self._may_rise = mode.subject.goal.has_constraints and not is_limited
+        self._more = 0
 
     def most_trials(self, at_once: int = 1, *, is_sure: bool = False) -> int:
         """The measurement limit with so many trials at once; for a search that `is_sure`, that of
         new trials.
         """
-        return most_trials(
+        usual = most_trials(
             self._size, self._limits, at_once, in_rounds=self._in_rounds, is_sure=is_sure
         )
+        return usual if is_sure else usual + self._more
+
+    def most_more(self, at_once: int = 1) -> int:
+        """By how much the limit may rise yet."""
+        usual = self.most_trials(at_once) - self._more
+        return int(usual * _MOST_MORE) - self._more if self._may_rise else 0
+
+    def allow_more(self, knowledge: Knowledge) -> None:
+        """Raises the limit, if it may rise, and is reached but for what is kept for the end."""
+        usual = self.most_trials(knowledge.most_under_way) - self._more
+        if knowledge.asked >= self.most(knowledge) - self.kept(knowledge, is_great=False):
+            more = min(math.ceil(usual * _STEP), self.most_more(knowledge.most_under_way))
+            self._more += max(more, 0)
 
     def is_sure(self, knowledge: Knowledge) -> bool:
         """Whether the search is sure: as the user asks, or after the new trials of a sure one."""

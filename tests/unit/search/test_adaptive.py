@@ -23,7 +23,13 @@ from hypothesis import strategies as st
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
 from model_analyzer.domain.models import VariantNames
-from model_analyzer.domain.profiles import Conclusion, Profile, StopReason, TrialRecord
+from model_analyzer.domain.profiles import (
+    Conclusion,
+    Outlook,
+    Profile,
+    StopReason,
+    TrialRecord,
+)
 from model_analyzer.domain.protocols import Search
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, Trial
@@ -31,6 +37,7 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.noise.pooling import pool
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.choose import choose
+from model_analyzer.search.modes import adaptive as adaptive_mode
 from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import TrialMap
@@ -784,6 +791,32 @@ def test_near_a_constraint_no_search_is_nearly_certain() -> None:
     assert free.conclusion is not None
     assert limited.conclusion is not None
     assert free.conclusion.chance < 0.05 < limited.conclusion.chance
+
+
+@pytest.mark.parametrize(
+    ("kind", "chance", "given", "rises"),
+    [
+        ("constrained", 0.6, None, True),
+        ("constrained", 0.4, None, False),
+        ("constrained", 0.6, 24, False),
+        ("single", 0.6, None, False),
+    ],
+    ids=["probable", "hardly probable", "limit of the user", "no constraints"],
+)
+def test_near_constraints_the_default_limit_rises_while_something_better_is_probable(
+    kind: str, chance: float, given: int | None, rises: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outlook = Outlook(chance=chance, gain=0.5, margin=0.03, feasible=True)
+    monkeypatch.setattr(adaptive_mode, "outlook_of", lambda _: outlook)
+    asked = search(KINDS[kind], SMALL, adaptive=AdaptiveSettings(max_trials=given))
+
+    trials = sequence(asked, partial(queue, sigma=0.3))
+
+    assert asked.conclusion is not None
+    assert asked.usual_trials == 24
+    assert len(trials) == asked.conclusion.limit == (asked.most_trials if rises else 24)
+    may_rise = kind == "constrained" and given is None
+    assert asked.most_trials == (36 if may_rise else 24)
 
 
 def test_the_log_says_when_the_answer_was_near(caplog: pytest.LogCaptureFixture) -> None:

@@ -17,10 +17,17 @@ import pytest
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.profiles import Conclusion, Profile, StopReason, TrialRecord
+from model_analyzer.domain.profiles import (
+    Conclusion,
+    Outlook,
+    Profile,
+    StopReason,
+    TrialRecord,
+)
 from model_analyzer.domain.settings import AdaptiveSettings, SearchMode
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pool
+from model_analyzer.search.adaptive import stopping
 from model_analyzer.search.adaptive.outcomes import relative_errors
 from model_analyzer.search.adaptive.stopping import least_gain, most_trials
 from tests.sizes import small_and_full
@@ -80,7 +87,7 @@ def test_a_limit_that_is_not_reached_is_not_called_so(
     assert f"measurement limit of {words}" in asked.conclusion.explanation
 
 
-def test_a_search_whose_second_half_brought_nothing_ends_unless_the_user_sets_its_limit() -> None:
+def test_a_search_whose_last_part_brought_nothing_ends_unless_the_user_sets_its_limit() -> None:
     space = replace(SPACE, max_concurrency=256)
     asked = search(subject(in_rounds=True), space)
     trials = sequence(asked, knee_at(9))
@@ -94,6 +101,19 @@ def test_a_search_whose_second_half_brought_nothing_ends_unless_the_user_sets_it
     sequence(longer, knee_at(9))
     assert longer.conclusion is not None
     assert longer.conclusion.reason is not StopReason.STALLED
+
+
+def test_a_search_goes_on_at_a_standstill_while_something_better_is_probable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outlook = Outlook(chance=0.6, gain=0.5, margin=0.03, feasible=True)
+    monkeypatch.setattr(stopping, "_stated", lambda *_, **__: outlook)
+    asked = search(subject(in_rounds=True), replace(SPACE, max_concurrency=256))
+
+    sequence(asked, knee_at(9))
+
+    assert asked.conclusion is not None
+    assert asked.conclusion.reason is not StopReason.STALLED
 
 
 @small_and_full("each", [9, 11], range(8, 13))
