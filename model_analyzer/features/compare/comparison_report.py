@@ -344,6 +344,8 @@ def _reason(judgement: Judgement) -> str:
     change = comparison.best.changes[tag]
     if judgement.rule.is_change:
         return f"best: {change_text(change)}"
+    if change.new is None:
+        return f"best: {METRICS[tag].name} was not measured"
     interval = comparison.best.new_values[tag]
     bounds = f" ({number_text(interval.low)} to {number_text(interval.high)})" if interval else ""
     return f"best: {_value(change.new)} {METRICS[tag].unit}{bounds}"
