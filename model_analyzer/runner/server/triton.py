@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from model_analyzer.domain.measurements import ServerStatistics
 from model_analyzer.domain.models import (
     ModelConfig,
     ModelVariant,
@@ -19,7 +20,6 @@ from model_analyzer.domain.models import (
 )
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
-from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.connect import wants_grpc_tls

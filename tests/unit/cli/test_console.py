@@ -11,7 +11,7 @@ from rich.console import Console
 
 from model_analyzer.app.delivery.answer import Delivery
 from model_analyzer.cli.console import TerminalView, log_table, plain_table
-from model_analyzer.cli.output import print_table
+from model_analyzer.cli.shared_options import print_table
 from model_analyzer.cli.table_layout import laid_out
 from model_analyzer.reports.markdown import markdown_table
 from model_analyzer.reports.tables import Table
