@@ -342,10 +342,10 @@ def _reason(judgement: Judgement) -> str:
         change = comparison.overall[tag]
         return f"median of the common trials: {change_text(change)}"
     change = comparison.best.changes[tag]
+    if change.new is None or (judgement.rule.is_change and change.base is None):
+        return f"best: {METRICS[tag].name} was not measured"
     if judgement.rule.is_change:
         return f"best: {change_text(change)}"
-    if change.new is None:
-        return f"best: {METRICS[tag].name} was not measured"
     interval = comparison.best.new_values[tag]
     bounds = f" ({number_text(interval.low)} to {number_text(interval.high)})" if interval else ""
     return f"best: {_value(change.new)} {METRICS[tag].unit}{bounds}"
