@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.app.bench.devices import Job
-from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.searched_subjects import (
     Models,
     examined_subjects,
     fetched_for_user,
     with_complete_models,
 )
-from model_analyzer.app.bench.workplace import unusable_output
+from model_analyzer.app.bench.workplace import Preflight, preflight, unusable_output
 from model_analyzer.app.resume import starting_point
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import misspelled, read_environment, read_yaml

@@ -28,12 +28,12 @@ from model_analyzer.results.columns import (
     SETTINGS,
     Cell,
     Column,
+    Row,
     fewest_requests,
     metric_over_all,
     reports_gpus,
 )
 from model_analyzer.results.effects import varied_parameters
-from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 # Metrics that the table shows by default.

@@ -22,9 +22,8 @@ from model_analyzer.domain.models import (
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import load_words
 from model_analyzer.domain.words import shortened
-from model_analyzer.results.columns import Cell, own_instances_text
+from model_analyzer.results.columns import Cell, Row, own_instances_text
 from model_analyzer.results.effects import varied_parameters
-from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 _NAMES = {

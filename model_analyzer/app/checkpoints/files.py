@@ -21,7 +21,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, without_checkpoints, wrong
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.reports.tables import Table, pairs_table
-from model_analyzer.results.flat_rows import Rows
+from model_analyzer.results.columns import Rows
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import FileVerdict, files_of, find, pick, pick_top, verify
 from model_analyzer.state.format.layout import Layout, name_of

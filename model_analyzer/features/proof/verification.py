@@ -22,8 +22,7 @@ from model_analyzer.app.bench.workplace import Serving, Workplace, serve
 from model_analyzer.app.delivery.files import configurations_of, head_of
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.ending import rankings_of
-from model_analyzer.app.run.extra import Extra, in_session
-from model_analyzer.app.run.measuring import Session
+from model_analyzer.app.run.measuring import Extra, Session, in_session
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.profiles import Proof, ProofKind, Verdict, prove

@@ -38,9 +38,13 @@ from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import Mistake
-from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, size_of
 from model_analyzer.runner.load.input_files import input_mistakes, shape_problems, shape_remarks
-from model_analyzer.runner.load.logged_requests import ReplayProblem, read_replay
+from model_analyzer.runner.load.logged_requests import (
+    MOST_INPUT_BYTES,
+    ReplayProblem,
+    read_replay,
+    size_of,
+)
 from model_analyzer.runner.load.schedule import MOST_INTERVALS_BYTES
 
 # The server flags that each give it a response cache.

@@ -13,8 +13,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.features.capacity.facts.capacity import Knee, ModelCapacity, capacity_of
-from model_analyzer.features.capacity.facts.missing import Gap
+from model_analyzer.features.capacity.facts.capacity import Gap, Knee, ModelCapacity, capacity_of
 from model_analyzer.features.capacity.facts.points import (
     Carried,
     Keeps,

@@ -13,7 +13,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.features.capacity.capacity_text import missing_text
-from model_analyzer.features.capacity.facts.missing import Gap
+from model_analyzer.features.capacity.facts.capacity import Gap
 from model_analyzer.features.capacity.facts.points import Lack
 from tests.features.capacity.replicas import (
     DEFAULT,

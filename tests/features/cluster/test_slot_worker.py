@@ -30,7 +30,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import ClusterError, ConfigError, Problem, ServerError
-from model_analyzer.features.cluster.slot_bench import slot_order
+from model_analyzer.features.cluster.cluster_bench import slot_order
 from model_analyzer.features.cluster.slot_worker import (
     BuiltRunner,
     HostLock,

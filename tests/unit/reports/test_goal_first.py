@@ -17,7 +17,7 @@ from model_analyzer.reports.headline import headline
 from model_analyzer.reports.kubernetes import manifest
 from model_analyzer.reports.tables import answer_table, hardware_table, summary_table
 from model_analyzer.results.answer import ModelAnswer, answer_of
-from model_analyzer.results.flat_rows import columns_of
+from model_analyzer.results.columns import columns_of
 from model_analyzer.results.ranking import Ranking
 from tests.unit.builders import (
     at_most,

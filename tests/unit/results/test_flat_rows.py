@@ -15,7 +15,7 @@ from model_analyzer.domain.metrics import is_best_high
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.noise.pooling import pool
-from model_analyzer.results.flat_rows import (
+from model_analyzer.results.columns import (
     Row,
     RowFilter,
     Rows,

@@ -20,8 +20,8 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.load import input_check
 from model_analyzer.runner.load.input_check import Mistake
-from model_analyzer.runner.load.input_data import InputFile, parse_entries, size_of
 from model_analyzer.runner.load.input_files import input_mistakes
+from model_analyzer.runner.load.logged_requests import InputFile, parse_entries, size_of
 from tests.input_cases import CASES, MODELS, tensor
 
 
