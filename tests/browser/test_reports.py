@@ -21,7 +21,7 @@ from model_analyzer.reports.write import ExportDirectory
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES, detail, hostile, met, of_kinds, records, summary
 from tests.drawn import NOT_DRAWN, page_of
-from tests.features.compare.test_comparison_page import page_of as comparison_of
+from tests.features.compare.test_comparison import page_of as comparison_of
 from tests.phrases import FAILED_TRIALS
 from tests.unit.builders import ranking, record, summary_page, variant
 
