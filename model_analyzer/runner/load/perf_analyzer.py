@@ -48,6 +48,7 @@ from model_analyzer.noise.first_look import in_flight, is_cold, is_short
 from model_analyzer.noise.lag import is_late
 from model_analyzer.noise.laws import DUE
 from model_analyzer.reading.untrusted import read_regular
+from model_analyzer.runner.load import schedule
 from model_analyzer.runner.load.ended import Ended
 from model_analyzer.runner.load.generators import (
     Generator,
@@ -81,19 +82,6 @@ from model_analyzer.runner.load.sampling import (
     sampled,
     token_metrics,
     whole_rate,
-)
-from model_analyzer.runner.load.schedule import (
-    LEAD_S,
-    MOST_INTERVALS_BYTES,
-    NOT_EXPORTED,
-    IntendedTimes,
-    due_times,
-    histograms_of_sending,
-    intended,
-    own_due_times,
-    own_rate,
-    remarks_on_sending,
-    values_of_sending,
 )
 from model_analyzer.runner.load.time_limits import (
     AnsweringLimit,
@@ -247,7 +235,7 @@ class RoundMeasuring:
         whole = whole or traffic.has_own_times
         # perf_analyzer sends until its windows end, which is somewhat later than asked for
         longer = seconds if whole else _LONGER * seconds + _MORE_S
-        due = due_times(
+        due = schedule.due_times(
             traffic,
             rate=work.load.value,
             seconds=longer,
@@ -264,7 +252,9 @@ class RoundMeasuring:
         return [
             Generator(
                 work,
-                Window.of_requests(len(share)) if whole else Window.lasting(seconds + LEAD_S),
+                Window.of_requests(len(share))
+                if whole
+                else Window.lasting(seconds + schedule.LEAD_S),
                 exports,
                 due[share],
                 whole,
@@ -328,7 +318,7 @@ class RoundMeasuring:
             model = _measured(group, runs, seconds)
             if model is None:
                 return None
-            notices += remarks_on_sending(work, model.values)
+            notices += schedule.remarks_on_sending(work, model.values)
             if in_flight(work) and is_cold(_ended_requests(runs), in_flight(work)):
                 notices.append(_too_few(work, model.requests or 0))
             self._rates.learn(work, model.values["perf_throughput"] / work.load.batch_size)
@@ -387,8 +377,8 @@ def _measured(
     values = {**joined_tables(runs), **measured.values}
     histograms = measured.histograms
     if moved is not None:
-        values |= values_of_sending(moved)
-        histograms = {**histograms, **histograms_of_sending(moved)}
+        values |= schedule.values_of_sending(moved)
+        histograms = {**histograms, **schedule.histograms_of_sending(moved)}
     evidence = _evidence(generators, sent, moved)
     # rates that differ by intention are no noise
     windows = () if has_own_times(work) else measured.windows
@@ -404,7 +394,7 @@ def _measured(
 
 
 def _evidence(
-    generators: Sequence[Generator], sent: Export | None, moved: IntendedTimes | None
+    generators: Sequence[Generator], sent: Export | None, moved: schedule.IntendedTimes | None
 ) -> Values:
     is_whole = generators[0].whole
     if sent is None:
@@ -425,7 +415,7 @@ def _during(runs: Sequence[Ended]) -> tuple[float, float] | None:
 
 def _requests(
     generators: Sequence[Generator], runs: Sequence[Ended]
-) -> tuple[Export | None, IntendedTimes | None, Offered | None]:
+) -> tuple[Export | None, schedule.IntendedTimes | None, Offered | None]:
     """All requests of a workload, as they were sent; for an open load also at their intended times,
     and what was offered at a rate. None if not all requests are known.
     """
@@ -434,7 +424,7 @@ def _requests(
         return None, None, None
     is_whole = generators[0].whole
     parts = [
-        intended(export, each.due)
+        schedule.intended(export, each.due)
         for export, each in zip(exports, generators, strict=True)
         if each.due is not None
     ]
@@ -478,7 +468,7 @@ def _too_few(work: Workload, requests: int) -> Notice:
 
 def _due_before(generators: Sequence[Generator], seconds: float) -> int:
     """How many requests of an open load are due in so many seconds: bursts leave gaps."""
-    end_ns = (LEAD_S + seconds) * _NS_PER_S
+    end_ns = (schedule.LEAD_S + seconds) * _NS_PER_S
     return sum(int((each.due < end_ns).sum()) for each in generators if each.due is not None)
 
 
@@ -609,7 +599,7 @@ class CarefulMeasuring:
             return False
         if not is_open(work):
             return window.total is not None and self._sizes.allow_number(work, window.total)
-        rate = own_rate(work, self._intervals(work))
+        rate = schedule.own_rate(work, self._intervals(work))
         return rate is not None and self._sizes.allow(work, rate, window.seconds(rate))
 
     def _intervals(self, work: Workload) -> str:
@@ -619,7 +609,7 @@ class CarefulMeasuring:
             return ""
         try:
             content = read_regular(
-                self._launches.user_directory / path, most_bytes=MOST_INTERVALS_BYTES
+                self._launches.user_directory / path, most_bytes=schedule.MOST_INTERVALS_BYTES
             )
         except OSError:
             return ""  # it has changed since the run began, or is larger than any that is useful
@@ -705,12 +695,12 @@ class CarefulMeasuring:
         return Reading(tuple(models), tuple(notices), commands_of(ended))
 
     def _on_sending(self, work: Workload, values: Values, run: Ended) -> Iterator[Notice]:
-        unknown = NOT_EXPORTED
+        unknown = schedule.NOT_EXPORTED
         if work.genai_perf:
             unknown = "genai-perf does not tell when its requests were due"
-        elif run.export is not None or own_rate(work, self._intervals(work)) is None:
+        elif run.export is not None or schedule.own_rate(work, self._intervals(work)) is None:
             unknown = "it is not known when perf_analyzer had to send its requests"
-        return remarks_on_sending(work, values, in_rounds=False, unknown=unknown)
+        return schedule.remarks_on_sending(work, values, in_rounds=False, unknown=unknown)
 
 
 def _is_sized(workloads: Iterable[Workload]) -> bool:
@@ -761,15 +751,19 @@ def corrected(
 
     `flags` are those that perf_analyzer got, `intervals` is the text of the file in them.
     """
-    due = own_due_times(work, flags, len(export.requests), intervals)
+    due = schedule.own_due_times(work, flags, len(export.requests), intervals)
     if due is None:
         return empty()
     period = export.reported
-    moved = intended(export, due).ended_within(*period)
+    moved = schedule.intended(export, due).ended_within(*period)
     if not moved.export.requests:
         return empty()
     tokens = token_metrics(moved.export, *period) if work.times_tokens else None
-    return {**latency_values(moved.latencies), **(tokens or {}), **values_of_sending(moved)}
+    return {
+        **latency_values(moved.latencies),
+        **(tokens or {}),
+        **schedule.values_of_sending(moved),
+    }
 
 
 class PerfAnalyzer:
