@@ -34,14 +34,15 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.forecast.run_plan import (
+    Forecast,
     Plan,
     Resumed,
     document_of,
+    forecast,
     server_starts,
     trial_seconds,
     within_budget,
 )
-from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 
 

@@ -24,8 +24,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import Budget, ProfileSettings, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.run_plan import LOAD_S, trial_seconds
-from model_analyzer.forecast.searches import forecast
+from model_analyzer.forecast.run_plan import LOAD_S, forecast, trial_seconds
 from model_analyzer.noise.first_look import FIRST_LOOK_S
 from model_analyzer.search.choose import mode_for
 from model_analyzer.search.modes.mode import RefiningMode

@@ -27,7 +27,7 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.host import ControlGroup
-from model_analyzer.runner.load import child, launches, perf_analyzer, time_limits
+from model_analyzer.runner.load import launches, perf_analyzer, time_limits
 from model_analyzer.runner.load.launches import Launches, Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.runtime import Program
@@ -774,12 +774,12 @@ def test_a_run_that_takes_too_much_memory_is_stopped(pretend, make, monkeypatch)
 
 
 def test_perf_analyzers_share_half_of_the_free_memory(monkeypatch) -> None:
-    whole = child.most_memory_of_each(1)
+    whole = launches.most_memory_of_each(1)
     assert 0 < whole < psutil.virtual_memory().total / 2
-    assert child.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
+    assert launches.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
     tight = ControlGroup(memory=10 * 2**30, memory_used=9 * 2**30)
-    monkeypatch.setattr(child, "read_group", lambda: tight)
-    assert child.most_memory_of_each(2) == 2**30 / 4
+    monkeypatch.setattr(launches, "read_group", lambda: tight)
+    assert launches.most_memory_of_each(2) == 2**30 / 4
 
 
 def test_output_that_is_not_text_is_read(pretend, make, tmp_path: Path) -> None:

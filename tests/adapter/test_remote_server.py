@@ -27,7 +27,7 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import RepositoryError, ServerError
-from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.repository import other_models, served_facts
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher

@@ -26,7 +26,7 @@ from model_analyzer.runner.load.logged_requests import parse_entries, parse_log
 from model_analyzer.runner.load.profile_export import read_export
 from model_analyzer.runner.model_config import parse_text
 from model_analyzer.runner.output_directory import MARK, prepare_output
-from model_analyzer.runner.served_models import RememberedConfigs
+from model_analyzer.runner.repository import RememberedConfigs
 from model_analyzer.state.checkpoint import read_file
 from tests.unit.reading.logs import EXAMPLES as LOGS
 

@@ -38,9 +38,15 @@ from model_analyzer.runner.load.feasible import (
 )
 from model_analyzer.runner.load.input_files import foreign_shapes
 from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
-from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
+from model_analyzer.runner.repository import (
+    LAYOUT,
+    Completion,
+    ModelRepository,
+    RememberedConfigs,
+    model_names,
+    served_facts,
+)
 from model_analyzer.runner.repository_copy import Snapshot, repository_copy
-from model_analyzer.runner.served_models import Completion, RememberedConfigs, served_facts
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import check

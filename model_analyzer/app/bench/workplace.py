@@ -58,9 +58,8 @@ from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import without_any, without_some
 from model_analyzer.runner.output_directory import create_output, held, prepare_output
 from model_analyzer.runner.process import ReadyGuard
-from model_analyzer.runner.repository import ModelRepository, check_apart, stage
+from model_analyzer.runner.repository import ModelRepository, check_apart, other_models, stage
 from model_analyzer.runner.runtime import Program, executable, find_genai_perf, find_perf_analyzer
-from model_analyzer.runner.served_models import other_models
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.life import Launcher, acts_when_unloaded
 from model_analyzer.runner.server.local import EmbeddedServer

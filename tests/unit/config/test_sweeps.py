@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
+from model_analyzer.config.model_options import SCALARS, ModelConfigParameters
 from model_analyzer.domain import model_config_fields
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import thaw

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.reports.budget import OtherLimits
+from model_analyzer.reports.alternatives import OtherLimits
 from model_analyzer.results.ranking import Ranking, rank_across
 from tests.budget_cases import CASES, answer_at, limits_of
 from tests.unit.builders import (

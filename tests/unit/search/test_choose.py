@@ -13,7 +13,7 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.errors import ConfigError
-from model_analyzer.forecast.searches import forecast
+from model_analyzer.forecast.run_plan import forecast
 from model_analyzer.forecast.time_left import TrialsLeft
 from model_analyzer.search.choose import check, mode_of
 from model_analyzer.search.plan import Subject

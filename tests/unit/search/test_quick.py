@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import QuickSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
-from model_analyzer.search.climb import Neighbourhood
+from model_analyzer.search.modes.quick import Neighbourhood
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import INSTANCES, Coordinate, Dimension, Space
 from tests.unit.search.surfaces import (
