@@ -332,7 +332,7 @@ class TimeLeft:
         """Adds the outcome of a trial on the slot with this name, and the seconds since the
         previous outcome on this kind of hardware; None if it was resumed.
         """
-        part = self._part_of(trial)
+        part = self._by_kind[self._current][trial.setup.kind]
         is_loaded = trial.content == part.contents.get(slot)
         part.expected.record(trial, outcome)
         if seconds is None:
@@ -365,6 +365,3 @@ class TimeLeft:
     @property
     def _parts(self) -> Collection[LanePart]:
         return self._by_kind[self._current].values()
-
-    def _part_of(self, trial: Trial) -> LanePart:
-        return self._by_kind[self._current][trial.setup.kind]

@@ -318,7 +318,9 @@ def _examine(
     trial = plain_trial(subject)
     known = state.profile.shared_hosts
     due = {
-        host: slots for host, slots in shared.items() if not _is_known(known, host, slots, trial)
+        host: slots
+        for host, slots in shared.items()
+        if host not in known or not known[host].covers(host, len(slots), trial.key)
     }
     if due:
         log.info(
@@ -350,12 +352,6 @@ def plain_trial(subject: Subject) -> Trial:
     flags = {name: value for name, value in work.flags.items() if name not in dropped}
     work = replace(work, load=Load(value=_CONCURRENCY), flags={**flags, **_ACCEPTS_ALL})
     return subject.trial(work)
-
-
-def _is_known(
-    known: Mapping[str, SharedHost], host: str, slots: Sequence[str], trial: Trial
-) -> bool:
-    return host in known and known[host].covers(host, len(slots), trial.key)
 
 
 def _tell(result: SharedHost) -> None:
