@@ -147,8 +147,8 @@ ADDRESSES = {
         "state/lock.py",
     },
     "fcntl": {
-        "state/lock.py", "state/journal.py", "runner/install.py",
-        "runner/output_directory.py", "runner/repository_copy.py", "runner/workspace.py",
+        "state/lock.py", "state/node.py", "runner/install.py",
+        "runner/file_trees.py", "runner/repository_copy.py", "runner/workspace.py",
         "features/cluster/slot_worker.py",
     },
     "yaml": {"config/sources.py", "reports/templating.py"},

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from model_analyzer.app.run.caller import Questions
-from model_analyzer.domain.differences import Difference, secret_differences
+from model_analyzer.domain.profiles import Difference, secret_differences
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted

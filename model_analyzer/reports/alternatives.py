@@ -33,10 +33,9 @@ from model_analyzer.domain.words import number_text
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import in_rounds
 from model_analyzer.noise.ties import cost, memory_steps, total_load
-from model_analyzer.reports.axes import Axes, Quantity
 from model_analyzer.reports.breakdown import Points, averages_of, distribution_of
 from model_analyzer.reports.headline import compared_at, gain_text, unit_text, value_texts
-from model_analyzer.reports.parameters import configuration_changes
+from model_analyzer.reports.parameters import Axes, Quantity, configuration_changes
 from model_analyzer.reports.plots import Chart, plots_over_latency
 from model_analyzer.results.answer import gain_over
 from model_analyzer.results.columns import reports_gpus

@@ -62,10 +62,10 @@ from model_analyzer.runner.file_trees import (
     files_under,
     fingerprint_files,
     link_tree,
+    note_entry,
     words_of,
 )
 from model_analyzer.runner.model_config import completed, missing_parts, parse_text, to_text
-from model_analyzer.runner.output_directory import note_entry
 from model_analyzer.runner.server.life import Launcher
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer

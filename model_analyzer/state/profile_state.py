@@ -33,9 +33,8 @@ from model_analyzer.state.contents import read_checkpoint, read_journal
 from model_analyzer.state.format import codec
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.lock import Lock
-from model_analyzer.state.node import NodeJournals
+from model_analyzer.state.node import Fault, Journal, NodeJournals
 from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 

@@ -52,11 +52,11 @@ from model_analyzer.errors import (
 from model_analyzer.extras import check_extra, install_command
 from model_analyzer.reports.libraries import needed_packages, possible
 from model_analyzer.reports.write import ExportDirectory
+from model_analyzer.runner.file_trees import create_output, held, prepare_output
 from model_analyzer.runner.gpus import VISIBLE_DEVICES, ObservedGpus, named_gpus
 from model_analyzer.runner.host import read_destination, this_machine
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.feasible import without_any, without_some
-from model_analyzer.runner.output_directory import create_output, held, prepare_output
 from model_analyzer.runner.process import ReadyGuard
 from model_analyzer.runner.repository import ModelRepository, check_apart, other_models, stage
 from model_analyzer.runner.runtime import Program, executable, find_genai_perf, find_perf_analyzer

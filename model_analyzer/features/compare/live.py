@@ -24,12 +24,11 @@ from model_analyzer.app.bench.workplace import Preflight, Workplace, preflight, 
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.selection import goals_of, measured_subjects
 from model_analyzer.config.given_options import GivenOptions
-from model_analyzer.domain.differences import trial_differences
 from model_analyzer.domain.flags import shares_memory
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames, empty, is_cached, is_decoupled, platform_of
-from model_analyzer.domain.profiles import Profile, TrialRecord, Verdict
+from model_analyzer.domain.profiles import Profile, TrialRecord, Verdict, trial_differences
 from model_analyzer.domain.settings import LaunchMode, ProfileSettings
 from model_analyzer.domain.trials import Failure, Load, LoadKind, Trial, under
 from model_analyzer.domain.words import first_few

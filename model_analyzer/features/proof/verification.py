@@ -35,9 +35,8 @@ from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.columns import own_instances_text
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes, is_served
-from model_analyzer.runner.file_trees import CONFIG, words_of
+from model_analyzer.runner.file_trees import CONFIG, create_output, words_of
 from model_analyzer.runner.host import whole_seconds
-from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import ModelRepository, OutputRepository, stage
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.arrivals import arrivals_of, traffic_of, waits_in_client
-from model_analyzer.domain.differences import client_differences
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import TrialRecord, client_differences
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.format.codec import DEFINITIONS, Encoder

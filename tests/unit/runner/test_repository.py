@@ -18,9 +18,8 @@ import pytest
 from model_analyzer.domain.models import VariantNames, is_decoupled
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.ensembles import available_versions
-from model_analyzer.runner.file_trees import copy_writable, fingerprint_files
+from model_analyzer.runner.file_trees import copy_writable, create_output, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_json, to_text
-from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import ModelRepository, OutputRepository, check_apart, stage
 from tests.ensemble_cases import ENSEMBLES, PARTS, Ensemble, step, write_repository
 from tests.phrases import INCOMPLETE_CONFIGURATION, NO_MODEL_FILE
