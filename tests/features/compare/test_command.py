@@ -326,7 +326,7 @@ def test_a_server_is_asked_for_its_models_with_the_headers_of_the_run(
         asked.extend(_)
         raise ServerError("asked")
 
-    monkeypatch.setattr("model_analyzer.features.compare.sides.connect", refuse)
+    monkeypatch.setattr("model_analyzer.features.compare.live.connect", refuse)
     (tmp_path / "c.yaml").write_text(
         "profile_models: m\nperf_analyzer_flags: {http-header: 'X-Key: a'}"
     )
