@@ -16,7 +16,7 @@ from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, load_words
-from model_analyzer.noise.parts import add_up
+from model_analyzer.noise.laws import add_up
 from model_analyzer.reports.parameters import Axes, is_swept, parameter_name, token_tags
 from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
