@@ -190,7 +190,7 @@ def parts_fit(case: Case) -> Doubt | None:
     """queue + input + execution + output <= average latency: a request is in one place at a time.
 
     Within 30 % and 0.1 ms, and twice the edge. Only where the server does not add up what happens
-    at the same time (`noise.parts`).
+    at the same time.
     """
     value = case.model.values.get
     compute, latency = value("perf_server_compute_infer"), value("perf_latency_avg")
