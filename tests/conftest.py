@@ -153,10 +153,7 @@ def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
         started.append(process)
         _wait_for(metrics)
         return Elsewhere(
-            process,
-            f"localhost:{http}",
-            f"localhost:{grpc}",
-            f"http://localhost:{metrics}/metrics",
+            process, f"localhost:{http}", f"localhost:{grpc}", f"http://localhost:{metrics}/metrics"
         )
 
     yield start

@@ -379,9 +379,7 @@ def test_only_searches_know_which_mode_it_is() -> None:
 
 
 # package of `state` -> packages and files of `state` that it may import, besides itself
-STATE_LAYERS = {
-    "format": {"own_key"},
-}
+STATE_LAYERS = {"format": {"own_key"}}
 
 
 @pytest.mark.parametrize("layer", STATE_LAYERS)

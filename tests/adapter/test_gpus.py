@@ -378,11 +378,7 @@ def test_only_the_devices_in_use_are_read(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(2_000_000))]
     chosen = Device(uuid="GPU-x", name="GPU", memory=16000.0)
     assert TritonMetrics(endpoint.url, {}).read([chosen]) == {
-        "GPU-x": {
-            "gpu_used_memory": 2.0,
-            "gpu_free_memory": 15998.0,
-            "gpu_total_memory": 16000.0,
-        }
+        "GPU-x": {"gpu_used_memory": 2.0, "gpu_free_memory": 15998.0, "gpu_total_memory": 16000.0}
     }
 
 

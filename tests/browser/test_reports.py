@@ -72,8 +72,7 @@ OFTEN = {"met", "none-feasible", "failures", "tokens", "detail", "offline", "ens
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in PAGES],
+    "name", [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in PAGES]
 )
 def test_every_page_fits_a_phone(open_report: Open, name: str) -> None:
     page = open_report(name, viewport={"width": 390, "height": 844})
@@ -367,10 +366,7 @@ def test_without_script_everything_is_still_there(open_report: Open) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "../../x",
-        "</script><script>alert(1)</script> \"'><img src=x onerror=alert(1)> {{ 7 * 7 }}",
-    ],
+    ["../../x", "</script><script>alert(1)</script> \"'><img src=x onerror=alert(1)> {{ 7 * 7 }}"],
 )
 def test_whatever_a_model_is_called_is_text(
     open_file: Callable[..., Opened], tmp_path: Path, name: str

@@ -47,11 +47,7 @@ def test_a_model_that_was_edited_is_not_answered_from_before(
     assert (left_out["measurements"], left_out["circumstances"]) == (10, None)
     for command in (("best",), ("best", "-f", "config.yaml")):
         status, output, error = run(*command)
-        assert (status, '"yes"' in output, "10 left out" in error) == (
-            0,
-            True,
-            True,
-        )
+        assert (status, '"yes"' in output, "10 left out" in error) == (0, True, True)
     # edited back, everything is known, and the other half is left out
     edit("no")
     status, output = setting.profile()
@@ -90,10 +86,7 @@ def test_measurements_under_other_conditions_are_counted_and_can_be_chosen(
     status, output = setting.profile("--conditions", "1", command="analyze")
     assert (status, "\n10 measurements across" in output) == (0, True)
     status, _, error = run("best", "--conditions", "3")
-    assert (status, "--conditions: m: there is no group 3: there are 1 to 2" in error) == (
-        2,
-        True,
-    )
+    assert (status, "--conditions: m: there is no group 3: there are 1 to 2" in error) == (2, True)
     shown = run("checkpoint", "show")[1]
     assert "Conditions of m" in shown
     assert "string-length" in shown

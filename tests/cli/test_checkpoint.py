@@ -258,10 +258,7 @@ def in_rounds(tmp_path: Path) -> Path:
     with ProfileState(directory) as state:
         state.save()
     with ProfileState(tmp_path / "copy") as state:
-        state.record(
-            replace(trial(size(2)), repetition=2),
-            replace(lawful(90), started=3.0),
-        )
+        state.record(replace(trial(size(2)), repetition=2), replace(lawful(90), started=3.0))
         state.save()
     shutil.copy(tmp_path / "copy/0.ckpt", directory / "1.ckpt")
     return directory

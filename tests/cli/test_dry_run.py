@@ -119,10 +119,7 @@ def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
 def test_a_budget_bounds_what_is_told(setting) -> None:
     adaptive = {
         "run_config_search_mode": "adaptive",
-        "perf_analyzer_flags": {
-            "measurement-mode": "time_windows",
-            "measurement-interval": 5000,
-        },
+        "perf_analyzer_flags": {"measurement-mode": "time_windows", "measurement-interval": 5000},
     }
     (whole,) = planned(setting, **adaptive)["subjects"]
     assert whole["most_measurements"] == 12

@@ -171,10 +171,7 @@ def profiled(output: str) -> list[str]:
             {"cpu_only_composing_models": ["a"]},
             "cpu_only_composing_models: a is not called by any model of this run",
         ),
-        (
-            {"bls_composing_models": ["nowhere"]},
-            "no model 'nowhere'",
-        ),
+        ({"bls_composing_models": ["nowhere"]}, "no model 'nowhere'"),
         (
             {
                 "profile_models": ["m", "whole"],

@@ -326,9 +326,5 @@ def origin(*gpus: str, cores: int | None = None, **host: str) -> ReportOrigin:
         Device(uuid=f"GPU-{index}", name=name, memory=16_000) for index, name in enumerate(gpus)
     ]
     return ReportOrigin(
-        host=host,
-        devices=devices,
-        written="2026-01-02 03:04:05",
-        checkpoint="0.ckpt",
-        cores=cores,
+        host=host, devices=devices, written="2026-01-02 03:04:05", checkpoint="0.ckpt", cores=cores
     )

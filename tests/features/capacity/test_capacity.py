@@ -393,10 +393,7 @@ def test_a_lucky_look_does_not_make_a_variant_the_one_that_may_carry_more() -> N
         for requests, seconds in ((271, 3.0), (16_000, 200.0))
     ]
     known = capacity(
-        *looks,
-        closed_load(8, 85),
-        open_load(40, 20, of=DEFAULT),
-        open_load(50, 200, of=DEFAULT),
+        *looks, closed_load(8, 85), open_load(40, 20, of=DEFAULT), open_load(50, 200, of=DEFAULT)
     )
 
     assert [missing.variant for missing in known.missing] == [FAST]

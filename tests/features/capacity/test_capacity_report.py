@@ -45,10 +45,7 @@ def report(kind: str, *records: TrialRecord, prices: Prices | None = PRICES) -> 
 
 
 def both(prices: Prices | None = PRICES) -> Sequence[CapacityReport]:
-    return (
-        report("NVIDIA L4", *SMALL, prices=prices),
-        report("NVIDIA H100", *BIG, prices=prices),
-    )
+    return (report("NVIDIA L4", *SMALL, prices=prices), report("NVIDIA H100", *BIG, prices=prices))
 
 
 def test_kinds_are_compared_in_a_table() -> None:

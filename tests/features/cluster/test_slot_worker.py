@@ -398,11 +398,7 @@ def test_preparing_again_ends_what_was_prepared(make) -> None:
 
 def ready(host: str, **changes: Any) -> SlotFacts:
     same = SlotFacts(
-        machine=Machine(host=host),
-        process=1,
-        server="2.51.0",
-        perf_analyzer="2.51.0",
-        facts={},
+        machine=Machine(host=host), process=1, server="2.51.0", perf_analyzer="2.51.0", facts={}
     )
     return replace(same, **changes)
 
@@ -581,10 +577,7 @@ def test_another_run_is_refused_and_told_who_measures(directory: Path, start: St
     holder = start("one")
     assert answer(holder) == "held"
 
-    with (
-        pytest.raises(ClusterError) as raised,
-        HostLock("two", directories=[directory], wait_s=0),
-    ):
+    with pytest.raises(ClusterError) as raised, HostLock("two", directories=[directory], wait_s=0):
         pass
 
     assert str(raised.value) == (

@@ -89,10 +89,7 @@ def place(needed_mib: float = 0, **changes: Any) -> Finding:
         reason="",
     )
     return judge_place(
-        "checkpoints",
-        "--checkpoint-directory",
-        replace(roomy, **changes),
-        needed_mib=needed_mib,
+        "checkpoints", "--checkpoint-directory", replace(roomy, **changes), needed_mib=needed_mib
     )
 
 

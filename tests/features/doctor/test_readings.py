@@ -293,9 +293,7 @@ class Models:
         self.facts: ModelFacts = ModelRepository(repository).facts("m")
         python = Path(sys.executable).parent
         self.server = Program(
-            path=Path("tritonserver"),
-            origin="test",
-            environment={"PATH": f"{python}:{os.defpath}"},
+            path=Path("tritonserver"), origin="test", environment={"PATH": f"{python}:{os.defpath}"}
         )
 
     def write(self, source: str) -> None:

@@ -39,10 +39,7 @@ def explain(run: Run, tmp_path: Path) -> Callable[..., Run]:
 
 @pytest.fixture
 def starved(explain: Callable[..., Run]) -> Run:
-    return explain(
-        observed(ONE, 1, 49, 20, queue=0),
-        observed(ONE, 8, 49.5, 20, queue=140),
-    )
+    return explain(observed(ONE, 1, 49, 20, queue=0), observed(ONE, 8, 49.5, 20, queue=140))
 
 
 def test_the_load_that_is_explained_follows_from_the_goal(starved: Run) -> None:

@@ -210,10 +210,7 @@ def test_only_numbers_that_options_set_are_numbers_in_the_table() -> None:
             {
                 "name": "m",
                 "input": [{"name": "IN", "dims": [16]}],
-                "dynamic_batching": {
-                    "priority_levels": 2,
-                    "max_queue_delay_microseconds": delay,
-                },
+                "dynamic_batching": {"priority_levels": 2, "max_queue_delay_microseconds": delay},
             }
         )
         (work,) = base.workloads

@@ -23,8 +23,7 @@ def test_a_mapping_gives_each_metric_its_weight() -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["[perf_throughput, perf_latency_p99]", "'perf_throughput, perf_latency_p99'"],
+    "written", ["[perf_throughput, perf_latency_p99]", "'perf_throughput, perf_latency_p99'"]
 )
 def test_metrics_without_weights_all_count_ten(written: str) -> None:
     expected = objectives(perf_throughput=10, perf_latency_p99=10)

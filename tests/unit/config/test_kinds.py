@@ -478,11 +478,7 @@ def test_flags_are_a_mapping(written: str) -> None:
 
 def test_values_of_variables_become_text() -> None:
     node = yaml("OMP_NUM_THREADS: 4\nPATHS: $HOME/x\nEMPTY: ''")
-    assert Environment().parse(node) == {
-        "OMP_NUM_THREADS": "4",
-        "PATHS": "$HOME/x",
-        "EMPTY": "",
-    }
+    assert Environment().parse(node) == {"OMP_NUM_THREADS": "4", "PATHS": "$HOME/x", "EMPTY": ""}
 
 
 def test_names_of_variables_that_no_system_takes_are_refused() -> None:

@@ -90,21 +90,9 @@ def test_a_file_alone_must_follow_the_rules() -> None:
         ("batch_sizes: [1]", "2:14", "batch_sizes"),
         ("request_rate: 10", "2:15", "request_rate"),
         ("request_rate_search_enable: true", "2:29", "request_rate_search_enable"),
-        (
-            "run_config_search_max_request_rate: 99",
-            "2:37",
-            "run_config_search_max_request_rate",
-        ),
-        (
-            "profile_models: {m: {parameters: {concurrency: 4}}}",
-            "2:48",
-            "concurrency of m",
-        ),
-        (
-            "profile_models: [{m: {parameters: {batch_sizes: 4}}}]",
-            "2:49",
-            "batch_sizes of m",
-        ),
+        ("run_config_search_max_request_rate: 99", "2:37", "run_config_search_max_request_rate"),
+        ("profile_models: {m: {parameters: {concurrency: 4}}}", "2:48", "concurrency of m"),
+        ("profile_models: [{m: {parameters: {batch_sizes: 4}}}]", "2:49", "batch_sizes of m"),
         (
             "profile_models: [n, {m: {model_config_parameters: {max_batch_size: 4}}}]",
             "2:51",

@@ -330,10 +330,7 @@ def test_the_command_line_is_before_the_environment_and_that_before_the_file() -
 
 @pytest.mark.parametrize(
     ("key", "text", "value"),
-    [
-        ("BATCH_SIZES", "1,2,4", (1, 2, 4)),
-        ("CONCURRENCY", "1:9:2", (1, 3, 5, 7, 9)),
-    ],
+    [("BATCH_SIZES", "1,2,4", (1, 2, 4)), ("CONCURRENCY", "1:9:2", (1, 3, 5, 7, 9))],
 )
 def test_the_text_is_that_of_the_flag(key: str, text: str, value: Any) -> None:
     (model,) = resolved({key: text}).models

@@ -64,11 +64,7 @@ def test_windows_count_for_little_beside_repetitions() -> None:
 
 
 def test_a_trial_beaten_by_more_than_noise_does_not_survive() -> None:
-    runs = {
-        "once": [windows(870)],
-        "twice": [windows(650), windows(651)],
-        "near": [windows(850)],
-    }
+    runs = {"once": [windows(870)], "twice": [windows(650), windows(651)], "near": [windows(850)]}
     assert survivors(runs) == ["once", "near"]
 
 

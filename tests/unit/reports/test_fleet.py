@@ -123,8 +123,7 @@ def test_models_that_need_a_person_are_first_and_names_are_in_natural_order() ->
 def test_limits_that_one_of_several_measurements_missed_are_doubtful() -> None:
     made = records()
     again = made[-1]._replace(
-        trial=replace(made[-1].trial, repetition=1),
-        outcome=measurement(200, 42, windows=[200] * 3),
+        trial=replace(made[-1].trial, repetition=1), outcome=measurement(200, 42, windows=[200] * 3)
     )
     cells = cells_of(ranking(*made, again, by=goal(*at_most(perf_latency_p99=35))))
 

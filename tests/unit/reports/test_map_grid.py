@@ -50,11 +50,7 @@ def test_cells_have_value_load_and_requests() -> None:
     assert label == "Best"
     assert [(cell.kind, cell.value, cell.lines) for cell in cells] == [
         (CellKind.MEETS, "99", ("Concurrency 1", "from 1 request")),
-        (
-            CellKind.MISSES,
-            "1,327",
-            ("○ misses by 400 %", "Concurrency 32", "from 6,637 requests"),
-        ),
+        (CellKind.MISSES, "1,327", ("○ misses by 400 %", "Concurrency 32", "from 6,637 requests")),
         (CellKind.FAILED, "✗ failed", ("2 trials",)),
     ]
     assert [cell.is_recommended for cell in cells] == [True, False, False]

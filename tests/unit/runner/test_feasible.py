@@ -244,10 +244,7 @@ def test_intervals_are_whole_microseconds(tmp_path: Path, text: str, count: int)
 
 @pytest.mark.parametrize(
     ("shape", "words"),
-    [
-        ("IN", "'IN' is not NAME:SIZE,SIZE"),
-        ("IN:4,x", "'IN:4,x' is not NAME:SIZE,SIZE"),
-    ],
+    [("IN", "'IN' is not NAME:SIZE,SIZE"), ("IN:4,x", "'IN:4,x' is not NAME:SIZE,SIZE")],
 )
 def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) -> None:
     (problem,) = problems(f"perf_analyzer_flags: {{shape: ['IN:4', '{shape}']}}", tmp_path)
@@ -281,11 +278,11 @@ def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
     assert problems(text, tmp_path) == []
     assert [*without_effect(chosen.models[0], facts, chosen.search, tmp_path)] == [
         "model m: perf_analyzer flag shape has no effect on 'IN', whose dims [4] are fixed in"
-        " config.pbtxt",
+        " config.pbtxt"
     ]
     assert [*foreign_shapes({"m": chosen.models[0].perf_analyzer_flags}, {"m": facts})] == [
         "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
-        " (inputs are IN)",
+        " (inputs are IN)"
     ]
 
 

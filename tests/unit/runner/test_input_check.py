@@ -28,9 +28,7 @@ from tests.input_cases import CASES, MODELS, tensor
 def mistakes(directory: Path, model: dict[str, Any], *flags: str, **more: Any) -> Sequence[Mistake]:
     """The mistakes of the model's input data `in.json` and these flags of perf_analyzer."""
     facts = ModelFacts(
-        name="m",
-        config={"name": "m", "output": (tensor("o", "FP32", 1),), **model},
-        files="f",
+        name="m", config={"name": "m", "output": (tensor("o", "FP32", 1),), **model}, files="f"
     )
     given = dict(zip(flags[::2], flags[1::2], strict=True))
     sizes = [int(given.get("-b", 1))]

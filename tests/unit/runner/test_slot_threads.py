@@ -104,9 +104,7 @@ def test_a_slot_that_is_lost_is_built_again(
 
 
 def test_a_slot_that_stays_lost_is_retired(
-    executor: ClusterExecutor,
-    servers: dict[str, Scripted],
-    caplog: pytest.LogCaptureFixture,
+    executor: ClusterExecutor, servers: dict[str, Scripted], caplog: pytest.LogCaptureFixture
 ) -> None:
     servers["a"].runs = [failing(LOST)]
     servers["a"].builds = [LOST, LOST]

@@ -92,10 +92,7 @@ def subject(
     settings = ModelSettings(
         name=facts.name,
         cpu_only=cpu_only,
-        goal=ModelGoal(
-            objectives=(Objective(tag=objective),),
-            constraints=tuple(constraints),
-        ),
+        goal=ModelGoal(objectives=(Objective(tag=objective),), constraints=tuple(constraints)),
         batch_sizes=tuple(batch_sizes),
         load_kind=load_kind,
         loads=tuple(loads),

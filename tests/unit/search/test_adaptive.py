@@ -61,10 +61,7 @@ from tests.unit.search.surfaces import (
 ADAPTIVE = limits(mode=SearchMode.ADAPTIVE)
 NARROW = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(1, 8), concurrency=(1, 16))
 DELAYS = {
-    "dynamic_batching": [
-        {"max_queue_delay_microseconds": 100},
-        {"preferred_batch_size": [4, 16]},
-    ]
+    "dynamic_batching": [{"max_queue_delay_microseconds": 100}, {"preferred_batch_size": [4, 16]}]
 }
 
 # so many trials are for finding out, whatever comes later
@@ -710,8 +707,7 @@ def compared_with_default(trials: Sequence[Trial], conclusion: Conclusion) -> bo
 
 @pytest.mark.parametrize("batch_sizes", [[1, 16, 64], [64]])
 @pytest.mark.parametrize(
-    "adaptive",
-    [AdaptiveSettings(max_trials=4), AdaptiveSettings(), AdaptiveSettings(budget_s=95)],
+    "adaptive", [AdaptiveSettings(max_trials=4), AdaptiveSettings(), AdaptiveSettings(budget_s=95)]
 )
 def test_a_default_that_refuses_the_clients_of_the_answer_is_compared_under_its_own_load(
     batch_sizes: list[int], adaptive: AdaptiveSettings

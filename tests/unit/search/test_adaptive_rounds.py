@@ -66,8 +66,7 @@ def by_configuration(trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
 
 
 @pytest.mark.parametrize(
-    ("most", "reason", "words"),
-    [(14, StopReason.KEPT, "14 le"), (16, StopReason.LIMIT, "16 r")],
+    ("most", "reason", "words"), [(14, StopReason.KEPT, "14 le"), (16, StopReason.LIMIT, "16 r")]
 )
 def test_a_limit_that_is_not_reached_is_not_called_so(
     most: int, reason: StopReason, words: str

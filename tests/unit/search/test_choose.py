@@ -170,10 +170,7 @@ SIX_LISTED = {**counts(1, 2), "max_batch_size": (2, 4, 8)}
             2 * 2 * (1 + 4 * 4),  # 68
         ),
         # of one model alone: the other is swept from 1 to 4
-        (
-            together(subject(model("m"), loads=(1, 2)), subject(model("n"))),
-            2 * 3 * (1 + 4 * 4),
-        ),
+        (together(subject(model("m"), loads=(1, 2)), subject(model("n"))), 2 * 3 * (1 + 4 * 4)),
         # listed variants of one model, sizes of the other
         (
             together(

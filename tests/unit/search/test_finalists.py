@@ -23,12 +23,7 @@ LEADER, OTHER = (0,), (1,)
 
 
 def knowledge(
-    *,
-    margin: float,
-    other: float,
-    times: int = 1,
-    in_rounds: bool = False,
-    own_chance: float = 1.0,
+    *, margin: float, other: float, times: int = 1, in_rounds: bool = False, own_chance: float = 1.0
 ) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`. The measurements

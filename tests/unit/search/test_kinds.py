@@ -370,10 +370,7 @@ def test_a_resumed_run_with_other_bounds_numbers_behind_the_known_ones() -> None
     for name in ("m", "a", "b"):
         assert (
             contents(earlier, name).items() | contents(later, name).items()
-            == {
-                **contents(earlier, name),
-                **contents(later, name),
-            }.items()
+            == {**contents(earlier, name), **contents(later, name)}.items()
         )
 
 

@@ -112,9 +112,7 @@ def test_the_default_is_tried_besides_every_combination(
 def test_a_null_leaves_the_field_as_the_model_has_it() -> None:
     facts = model(dynamic_batching={"max_queue_delay_microseconds": 50})
     target = subject(
-        facts,
-        loads=(1,),
-        parameters={"dynamic_batching": [None, {"preserve_ordering": True}]},
+        facts, loads=(1,), parameters={"dynamic_batching": [None, {"preserve_ordering": True}]}
     )
 
     default, unchanged, merged = sequence(search(target, limits()), growing)
@@ -196,8 +194,7 @@ def test_failures_do_not_end_the_batch_limits() -> None:
 
 def test_on_request_the_batch_limits_of_a_combination_end_where_nothing_rises() -> None:
     target = subject(
-        loads=(1,),
-        parameters={"max_batch_size": [1, 2, 4], "instance_group": counts(1, 2, 3)},
+        loads=(1,), parameters={"max_batch_size": [1, 2, 4], "instance_group": counts(1, 2, 3)}
     )
 
     def one_flat_one_failing_one_rising(trial: Trial) -> Outcome:
@@ -436,9 +433,7 @@ def test_the_load_kind_of_the_model_is_what_the_client_keeps() -> None:
 
 def test_a_variant_that_equals_the_default_has_a_number_of_its_own() -> None:
     facts = model(
-        max_batch_size=2,
-        instance_group=[{"count": 1, "kind": "KIND_GPU"}],
-        dynamic_batching={},
+        max_batch_size=2, instance_group=[{"count": 1, "kind": "KIND_GPU"}], dynamic_batching={}
     )
     where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
 

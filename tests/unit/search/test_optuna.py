@@ -278,9 +278,7 @@ def scores(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_missed_constraint_scores_below_every_met_one(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_missed_constraint_scores_below_every_met_one(caplog: pytest.LogCaptureFixture) -> None:
     answers: list[Outcome] = [
         measurement(100.0, latency=5.0),
         measurement(9000.0, latency=40.0),  # misses it by far
@@ -367,11 +365,7 @@ ANSWERS = st.lists(
 
 
 @costly(3)
-@given(
-    target=st.sampled_from(KINDS[:2]),
-    answers=ANSWERS,
-    seed=st.integers(0, 100),
-)
+@given(target=st.sampled_from(KINDS[:2]), answers=ANSWERS, seed=st.integers(0, 100))
 def test_the_same_answers_bring_the_same_questions(
     target: Subject, answers: Sequence[tuple[float, float] | None], seed: int
 ) -> None:

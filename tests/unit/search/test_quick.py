@@ -520,10 +520,7 @@ def around(home: Coordinate, sizes: Sequence[int | None] | None = None) -> Neigh
     """The neighbourhood in a space of so many values in each dimension; None is open."""
     dimensions = [
         Dimension(
-            model="m",
-            parameter=INSTANCES,
-            values=range(1, (size or 9) + 1),
-            is_open=size is None,
+            model="m", parameter=INSTANCES, values=range(1, (size or 9) + 1), is_open=size is None
         )
         for size in sizes or [None] * len(home)
     ]

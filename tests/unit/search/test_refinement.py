@@ -145,13 +145,7 @@ def test_a_least_load_that_is_no_power_of_two_keeps_its_own_series() -> None:
 
 @pytest.mark.parametrize(
     ("most", "limit", "loads"),
-    [
-        (1, 5, [1]),
-        (1, 15, [1]),
-        (2, 5, [1, 2]),
-        (2, 15, [1, 2]),
-        (2, 25, [1, 2]),
-    ],
+    [(1, 5, [1]), (1, 15, [1]), (2, 5, [1, 2]), (2, 15, [1, 2]), (2, 25, [1, 2])],
 )
 def test_one_or_two_loads_are_enough_for_a_refinement(
     most: int, limit: float, loads: list[int]

@@ -147,10 +147,7 @@ def test_all_profiled_models_come_before_what_they_call() -> None:
 def test_options_of_composing_models_bound_their_dimensions() -> None:
     target = subject(ensemble(model("a"), model("b")), composing("a", parameters=counts(1, 2, 4)))
 
-    assert values(space(target)) == {
-        "a": [[1, 2, 4, 8], [1, 2, 4]],
-        "b": [[1, 2, 4, 8], [1, 2, 3]],
-    }
+    assert values(space(target)) == {"a": [[1, 2, 4, 8], [1, 2, 4]], "b": [[1, 2, 4, 8], [1, 2, 3]]}
 
 
 def test_a_coordinate_stands_for_a_size_of_every_model() -> None:

@@ -263,9 +263,7 @@ def test_the_formula_takes_listed_concurrencies() -> None:
 
 
 @pytest.mark.parametrize("listed", [(4,), (16, 4), (4, 64)])
-def test_listed_preferred_sizes_replace_those_of_the_model(
-    listed: Sequence[int],
-) -> None:
+def test_listed_preferred_sizes_replace_those_of_the_model(listed: Sequence[int]) -> None:
     of = trial_map(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
 
     assert dimensions(of)["m::max_batch_size"] == [4, 8, 16, 32, 64, 128]
@@ -288,10 +286,7 @@ def test_listed_preferred_sizes_replace_those_of_the_model(
             limits(batch=(1, 8), instances=(1, 1), concurrency=(1, 1)),
         ),
         (
-            subject(
-                parameters=preferring(2, 16, 256),
-                batch_sizes=(1, 8),
-            ),
+            subject(parameters=preferring(2, 16, 256), batch_sizes=(1, 8)),
             limits(batch=(1, 32), concurrency=(1, 1)),
         ),
         (
@@ -299,14 +294,8 @@ def test_listed_preferred_sizes_replace_those_of_the_model(
             limits(concurrency=(1, 1)),
         ),
         # what is listed takes the place of the model's own
-        (
-            subject(PREFERS_64, parameters=preferring(4)),
-            limits(concurrency=(1, 1)),
-        ),
-        (
-            subject(PREFERS_64, parameters=preferring(16, 4)),
-            limits(concurrency=(1, 1)),
-        ),
+        (subject(PREFERS_64, parameters=preferring(4)), limits(concurrency=(1, 1))),
+        (subject(PREFERS_64, parameters=preferring(16, 4)), limits(concurrency=(1, 1))),
     ],
 )
 def test_every_legal_trial_is_there_once_and_no_other(

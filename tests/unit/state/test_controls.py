@@ -243,9 +243,7 @@ def test_a_directory_removed_in_use_is_named_and_the_run_goes_on(
     assert concurrencies(load(directory)) == [1, 2, 3, 4]
 
 
-def test_a_directory_moved_in_use_is_complete_in_both_places(
-    tmp_path: Path,
-) -> None:
+def test_a_directory_moved_in_use_is_complete_in_both_places(tmp_path: Path) -> None:
     record(tmp_path / "a", 1)
     with ProfileState(tmp_path / "a") as state:
         (tmp_path / "a").rename(tmp_path / "b")

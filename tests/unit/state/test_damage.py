@@ -376,9 +376,7 @@ def test_a_checkpoint_with_other_lines_than_were_written_is_damaged(
     assert set(loads_of(loaded)) >= {1, 2, 5}
 
 
-def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
-    three_files: Path,
-) -> None:
+def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(three_files: Path) -> None:
     (three_files / "0.ckpt").write_bytes(b"")
 
     loaded = load(three_files)

@@ -95,9 +95,7 @@ def test_only_the_invalid_outcome_is_left_out(
     assert verdict.loss.endswith(f": an outcome of m_config_default (line {place + 1})")
 
 
-def test_only_the_invalid_outcome_of_upstream_is_left_out(
-    tmp_path: Path,
-) -> None:
+def test_only_the_invalid_outcome_of_upstream_is_left_out(tmp_path: Path) -> None:
     sample = "upstream/plain.ckpt"
     tree = tree_of(sample)
     results = tree["ResultManager.results"]["_results"]

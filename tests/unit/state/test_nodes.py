@@ -371,10 +371,7 @@ def test_an_incomplete_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
 
 
 def test_one_process_writes_for_a_node(tmp_path: Path, slot: NodeJournal) -> None:
-    with (
-        NodeJournal(tmp_path, "b"),
-        pytest.raises(CheckpointError, match="in use by another run"),
-    ):
+    with NodeJournal(tmp_path, "b"), pytest.raises(CheckpointError, match="in use by another run"):
         NodeJournal(tmp_path, "a")
 
 

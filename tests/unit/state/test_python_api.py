@@ -225,9 +225,7 @@ def test_a_table_has_the_pooled_value_of_a_trial(tmp_path: Path) -> None:
     assert len([*checkpoint.measurements()]) == 2
 
 
-def test_without_pandas_the_command_to_install_it_is_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_pandas_the_command_to_install_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         Checkpoint().to_pandas()

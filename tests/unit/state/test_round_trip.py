@@ -105,11 +105,7 @@ def test_only_rounds_write_seconds_and_histograms(tmp_path: Path) -> None:
 
 
 def test_the_models_of_records_are_named_in_their_order(reload: Reload) -> None:
-    pairs = [
-        (rich_trial(5), rich_round()),
-        (trial(1), measurement(1.0)),
-        (trial(2), failure()),
-    ]
+    pairs = [(rich_trial(5), rich_round()), (trial(1), measurement(1.0)), (trial(2), failure())]
 
     records = reload(*pairs).records
 

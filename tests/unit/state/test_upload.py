@@ -294,9 +294,7 @@ def test_an_unknown_scheme_is_named() -> None:
         open_store("nowhere://bucket")
 
 
-def test_without_fsspec_the_command_to_install_it_is_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_fsspec_the_command_to_install_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ConfigError, match="pip install .fsspec>=") as raised:
         open_store("s3://me:s3cr3t@bucket/folder")

@@ -140,12 +140,7 @@ def play_overdue(sink: Sink, overdue: Overdue, *, slot: str = "") -> Trial:
 
 
 def play_slots(
-    sink: Sink,
-    target: Subject,
-    slots: int,
-    *,
-    steps: int,
-    lost: Sequence[int] = (),
+    sink: Sink, target: Subject, slots: int, *, steps: int, lost: Sequence[int] = ()
 ) -> float:
     """The first steps of a run with several slots; trials of these loads are lost once. Trials take
     as many seconds as their load. Returns the seconds since the run began.

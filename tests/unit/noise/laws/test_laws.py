@@ -60,8 +60,7 @@ PYTHON: dict[str, Any] = {"backend": "python", "instance_group": [{"count": 2, "
 def busy(throughput: float, *, batch: int = 1) -> Measurement:
     """Executions of 20 ms."""
     return replace(
-        measurement(throughput, requests=1000),
-        statistics={"m": executed(1000, 20.0, batch=batch)},
+        measurement(throughput, requests=1000), statistics={"m": executed(1000, 20.0, batch=batch)}
     )
 
 

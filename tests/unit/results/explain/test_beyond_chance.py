@@ -201,10 +201,7 @@ def test_short_executions_leave_no_instance_free() -> None:
 
 def test_a_delay_is_judged_by_the_load_that_is_explained() -> None:
     of = model(count=2, max_batch_size=8, dynamic_batching={"max_queue_delay_microseconds": 30_000})
-    records = [
-        observed(of, 1, 19, 20, queue=30.0),
-        observed(of, 16, 700, 20, queue=2.0, batch=8),
-    ]
+    records = [observed(of, 1, 19, 20, queue=30.0), observed(of, 16, 700, 20, queue=2.0, batch=8)]
 
     assert names(*records) == []
 

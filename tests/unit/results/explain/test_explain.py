@@ -149,10 +149,7 @@ def test_instances_that_share_two_places_are_too_many() -> None:
 
 def test_instances_that_compete_for_cores_are_too_many() -> None:
     of = model(count=8)
-    records = [
-        observed(of, 1, 95, 10, cores=1),
-        observed(of, 8, 195, 40, cores=1.9),
-    ]
+    records = [observed(of, 1, 95, 10, cores=1), observed(of, 8, 195, 40, cores=1.9)]
 
     (finding,) = explained(*records, cores=2).findings
     assert finding.cause.name == "TOO_MANY_INSTANCES"
@@ -209,9 +206,7 @@ def test_a_tested_advice_is_not_dropped_because_it_ranks_lower_by_chance() -> No
     """At a constant rate, 59.9 is not less than 60.0/s; but its p99 is a third."""
     slow = model(max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 60_000})
     at_once = model(
-        suffix="config_0",
-        max_batch_size=16,
-        dynamic_batching={"max_queue_delay_microseconds": 0},
+        suffix="config_0", max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 0}
     )
     at_60 = partial(observed, load=60, kind=LoadKind.REQUEST_RATE)
     records = [
@@ -232,10 +227,7 @@ def test_one_instance_fewer_is_told_as_one() -> None:
 
 def test_a_delay_for_batches_that_never_fill_is_too_long() -> None:
     of = model(max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 100_000})
-    records = [
-        observed(of, 1, 9.5, 5, queue=100),
-        observed(of, 4, 38, 6, queue=98, batch=4),
-    ]
+    records = [observed(of, 1, 9.5, 5, queue=100), observed(of, 4, 38, 6, queue=98, batch=4)]
 
     (finding,) = explained(*records).findings
     assert finding.cause.name == "QUEUE_DELAY"
@@ -508,11 +500,7 @@ def test_a_busy_machine_is_a_cause_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("busy", "evidence"),
-    [
-        (3, ["other programs were busy during 3 of 4 measurements"]),
-        (2, []),
-    ],
+    ("busy", "evidence"), [(3, ["other programs were busy during 3 of 4 measurements"]), (2, [])]
 )
 def test_each_measurement_of_a_busy_machine_counts(busy: int, evidence: Sequence[str]) -> None:
     """Repetitions and rounds of one trial are several measurements."""
