@@ -199,9 +199,7 @@ def test_a_server_allows_shared_memory_if_its_version_has_to_be_asked(
     engine, make: Make, pretend, mark, version: str, asks: bool, allows: bool
 ) -> None:
     engine.plan(images={IMAGE: image(pretend, mark, TRITON_SERVER_VERSION=version)})
-    server = make(shares_memory=asks)
-
-    assert server.serve([variant()], setup()) is None
+    assert make(shares_memory=asks).serve([variant()], setup()) is None
 
     (body,) = engine.created
     assert ("--allow-client-shm=true" in body["Cmd"]) is allows

@@ -496,9 +496,7 @@ def test_empty_answers_end_the_run_since_every_number_would_be_wrong(pretend, ma
 
 
 def test_each_new_variant_is_warmed_up_before_it_is_measured(pretend, make: Make) -> None:
-    server = make(pretend.tritonserver())
-
-    server.serve([variants()[2]], ServerSetup())
+    make(pretend.tritonserver()).serve([variants()[2]], ServerSetup())
 
     assert (
         pretend.server_calls.count("infer m") == 7

@@ -284,8 +284,7 @@ def test_what_stays_unstable_for_long_is_accepted_sooner_unless_the_user_sized_t
 
 def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
     unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
-    program = pretend.perf_analyzer(unstable, {})
-    generator = make(program)
+    generator = make(pretend.perf_analyzer(unstable, {}))
     flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
 
     generator.generate([work(1, **flags)], AliveServer())
@@ -297,8 +296,7 @@ def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
 
 def test_other_conditions_do_not_start_with_it(pretend, make) -> None:
     unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
-    program = pretend.perf_analyzer(unstable, {})
-    generator = make(program)
+    generator = make(pretend.perf_analyzer(unstable, {}))
     flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
 
     generator.generate([work(1, **flags)], AliveServer())
@@ -342,9 +340,7 @@ def test_a_longer_window_is_as_steady_as_the_user_wants(pretend, make) -> None:
     program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
     flags = {"measurement_mode": "time_windows", "stability_percentage": "25"}
 
-    reading = make(program).generate([work(1, **flags)], AliveServer())
-
-    assert reading.notices == ()
+    assert make(program).generate([work(1, **flags)], AliveServer()).notices == ()
 
 
 def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> None:

@@ -169,9 +169,7 @@ def test_a_restart_for_each_variant_is_an_unload(elsewhere, pretend, make) -> No
 
 
 def test_a_failed_variant_is_unloaded(elsewhere, pretend, make) -> None:
-    server = make(elsewhere())
-
-    failure = server.serve([variant(fake="fail")], SETUP)
+    failure = make(elsewhere()).serve([variant(fake="fail")], SETUP)
 
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED

@@ -104,8 +104,7 @@ def test_the_page_of_a_comparison_is_accessible(
 
 
 def test_the_answer_is_at_the_top(open_report: Open) -> None:
-    page = open_report("met")
-    answer = page.get_by_label("Recommendation")
+    answer = open_report("met").get_by_label("Recommendation")
     expect(answer).to_contain_text("Deploy this configuration")
     expect(answer.locator(".name")).to_have_text("m_config_5")
     expect(answer).to_contain_text("Gain over the default")

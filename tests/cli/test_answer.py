@@ -155,8 +155,7 @@ def test_a_constraint_without_data_is_not_met(setting, tmp_path: Path) -> None:
 
     assert status == 1, output
     assert "Not certain: GPU Memory Usage has a constraint but was not measured" in output
-    document = answer(tmp_path)
-    assert document["recommended"]["satisfies_constraints"] is None
+    assert answer(tmp_path)["recommended"]["satisfies_constraints"] is None
 
 
 def test_the_answer_is_shown_though_its_files_cannot_be_written(setting, tmp_path: Path) -> None:

@@ -64,8 +64,7 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
     setting, pretend, make_model
 ) -> None:
     make_model("a")
-    repository = make_model("b")
-    write_ensemble(repository, "whole", "a", "b")
+    write_ensemble(make_model("b"), "whole", "a", "b")
 
     status, output = setting.profile(
         profile_models=["whole"],
@@ -123,8 +122,7 @@ def test_a_change_of_a_called_model_alone_is_loaded_and_measured(
 
     assert status == 0, output
     assert all("--bls-composing-models" in launch for launch in pretend.launches)
-    measured = output.count("Profiling m_config")
-    assert measured == len(pretend.launches) > 4
+    assert output.count("Profiling m_config") == len(pretend.launches) > 4
     # the second variant differs in the called model alone
     assert loads(pretend)[2:6] == [
         "load a count=1 max_batch_size=1",

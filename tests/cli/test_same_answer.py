@@ -190,8 +190,7 @@ def test_without_goals_the_models_are_ranked_by_those_of_the_run(
     assert (status, "goals of the run" in text) == (0, False), text + error
     status, output = setting.profile("--latency-budget", "14", command="analyze")
     assert (status, "goals of the run" in output) == (0, False), output
-    goals = profiled(tmp_path)["models"][0]["goals"]
-    assert goals != answer["models"][0]["goals"]
+    assert profiled(tmp_path)["models"][0]["goals"] != answer["models"][0]["goals"]
 
 
 def test_models_that_a_run_did_not_reach_are_answered_as_by_it(

@@ -71,26 +71,20 @@ def test_a_doubled_load_settles_at_the_predicted_replicas_without_oscillation(
 
 
 def test_many_replicas_settle_within_the_tolerance_of_the_controller() -> None:
-    by = scaler(2000)
-
-    settled = run(by, steps((0, 2000), (600, 4000)), 48)[-1]
+    settled = run(scaler(2000), steps((0, 2000), (600, 4000)), 48)[-1]
 
     assert 96 / (1 + TOLERANCE) <= settled.wanted <= 96
     assert settled.load / settled.ready <= 50
 
 
 def test_a_load_that_trembles_within_the_tolerance_changes_nothing() -> None:
-    by = scaler(400)
-
-    moments = run(by, lambda at_s: 400 + 30 * math.sin(at_s / 40), 10)
+    moments = run(scaler(400), lambda at_s: 400 + 30 * math.sin(at_s / 40), 10)
 
     assert {moment.wanted for moment in moments} == {10}
 
 
 def test_a_pause_shorter_than_the_window_removes_nothing() -> None:
-    by = scaler(400)
-
-    moments = run(by, steps((0, 400), (600, 100), (780, 400)), 10, 1800)
+    moments = run(scaler(400), steps((0, 400), (600, 100), (780, 400)), 10, 1800)
 
     assert {moment.wanted for moment in moments} == {10}
 
@@ -108,9 +102,7 @@ def test_replicas_are_removed_when_they_were_not_needed_for_the_window() -> None
 
 
 def test_replicas_that_start_are_not_started_twice() -> None:
-    by = scaler(500, loading_s=300)
-
-    moments = run(by, steps((0, 500), (600, 1000)), 12)
+    moments = run(scaler(500, loading_s=300), steps((0, 500), (600, 1000)), 12)
 
     assert max(moment.wanted for moment in moments) == 24
 

@@ -199,8 +199,7 @@ def test_equal_variants_share_their_measurements() -> None:
     twin = variant("m_config_7", max_batch_size=8, dynamic_batching={})
     first, second = open_load(80, 10), open_load(80, 12, of=twin)
     again = second._replace(trial=replace(second.trial, repetition=1))
-    records = (first, first._replace(trial=second.trial), again)
-    profile = Profile(records=records)
+    profile = Profile(records=(first, first._replace(trial=second.trial), again))
     ranking = rank_one(profile, "m", goal(*P99))
 
     for name in (FAST.name, twin.name):

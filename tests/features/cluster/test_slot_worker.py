@@ -243,8 +243,7 @@ def test_what_travels_between_driver_and_slot_arrives_unchanged(job: Job, make) 
 
     order = sent(slot_order(job, "run"))
     slot = make()
-    facts = sent(slot.prepare(order))
-    trial = first_trial(job, facts)
+    trial = first_trial(job, sent(slot.prepare(order)))
     outcome = slot.run(sent(trial)).outcome
 
     assert order == slot_order(job, "run")

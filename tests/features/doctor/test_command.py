@@ -418,9 +418,7 @@ def test_a_model_elsewhere_is_left_as_it_is(examine, elsewhere, pretend) -> None
 
 
 def test_a_model_that_the_server_does_not_have(examine, elsewhere) -> None:
-    server = elsewhere(repository=["other"])
-
-    status, findings = examine(**reached(server))
+    status, findings = examine(**reached(elsewhere(repository=["other"])))
 
     assert status == FAILS
     assert findings["model m"]["found"] == (

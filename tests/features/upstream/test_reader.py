@@ -166,9 +166,7 @@ def test_the_run_configuration_may_lack_the_composing_models() -> None:
         for run, _ in results(document)["bls_chain"].values():
             run["_model_run_configs"][0]["_composing_config_variants"] = []
 
-    checkpoint = read_changed("bls", forget)
-
-    assert trials(checkpoint) == trials(read("bls"))
+    assert trials(read_changed("bls", forget)) == trials(read("bls"))
 
 
 def test_a_variant_without_a_configuration_keeps_its_name() -> None:
@@ -197,9 +195,7 @@ def test_every_combination_of_composing_models_is_read() -> None:
 
 
 def test_the_same_with_two_addresses_of_the_metrics_was_measured_twice() -> None:
-    checkpoint = read("two_addresses")
-
-    records = checkpoint.profile.records
+    records = read("two_addresses").profile.records
     assert [record.trial.repetition for record in records] == [0, 0, 1, 1] * 2
     assert len({record.trial.key for record in records}) == 8
     assert len({record.trial.first.key for record in records}) == 4

@@ -81,9 +81,7 @@ def test_an_exported_checkpoint_is_read_again(name: str) -> None:
 
 
 def test_gpus_are_written() -> None:
-    profile = read_changed("plain", with_gpus).profile
-
-    document = written(profile)
+    document = written(read_changed("plain", with_gpus).profile)
 
     expected = content("plain")
     with_gpus(expected)

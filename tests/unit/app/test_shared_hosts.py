@@ -135,9 +135,7 @@ def examine(tmp_path: Path) -> Callable[..., list[Trial]]:
 def test_the_trial_is_the_default_under_a_plain_load(
     changes: dict[str, Any], flags: dict[str, str]
 ) -> None:
-    trial = plain_trial(subject(**changes))
-
-    [work] = trial.workloads
+    [work] = plain_trial(subject(**changes)).workloads
     assert work.variant.is_default
     assert work.load == Load(value=8)
     assert work.flags == freeze({**flags, "stability-percentage": "999"})
@@ -255,8 +253,7 @@ def test_alone_and_together_alternate_on_all_hosts_at_once(machines: Machines) -
     times = Counter(time for _, time in machines.runs)
     # loading everywhere, then one slot of each host, then all, …
     assert list(times.values()) == [5, *([2, 5] * PAIRS)]
-    alone = {slot for slot, time in machines.runs if times[time] == 2}
-    assert alone == {"a", "d"}
+    assert {slot for slot, time in machines.runs if times[time] == 2} == {"a", "d"}
 
 
 def test_its_outcomes_are_none_of_the_run(machines: Machines) -> None:

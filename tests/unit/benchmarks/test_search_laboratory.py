@@ -222,8 +222,7 @@ def test_merits_are_as_far_apart_as_values() -> None:
 def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
     # 24 in flight meet it, and 32 do not
     bound = exact(surface(), point(instances=3, load=24)).value(P99)
-    landscape = surface().within(Constraint(tag=P99, maximum=bound))
-    truth = Truth(landscape)
+    truth = Truth(surface().within(Constraint(tag=P99, maximum=bound)))
     assert truth.best.merit is not None
     assert truth.best_under_any_load.merit is not None
     assert truth.best_under_any_load.merit > truth.best.merit

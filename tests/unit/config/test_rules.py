@@ -678,8 +678,7 @@ def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
     (remark,) = resolved(text).remarks
     assert "genai_perf_flags has no effect without model_type: LLM" in remark
     assert resolved(f"{text}\nmodel_type: LLM").remarks == ()
-    of_model = f"profile_models: {{m: {{{text}}}}}"
-    (remark,) = resolved(of_model).remarks
+    (remark,) = resolved(f"profile_models: {{m: {{{text}}}}}").remarks
     assert remark.startswith("f.yaml:1:40: genai_perf_flags has no effect without")
 
 

@@ -178,8 +178,7 @@ def test_repetitions_are_averaged_metric_by_metric() -> None:
 
 def test_values_that_are_equal_in_all_repetitions_stay_exact() -> None:
     """A bound may be just that: the mean of 0.1, 0.1 and 0.1 is more, in floating point."""
-    same = measurement(0.1)
-    assert pool([same] * 3).value("perf_throughput") == 0.1
+    assert pool([measurement(0.1)] * 3).value("perf_throughput") == 0.1
 
 
 def test_memory_of_repetitions_is_averaged_for_each_gpu() -> None:

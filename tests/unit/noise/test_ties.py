@@ -137,8 +137,7 @@ def test_what_noise_does_not_let_tell_from_the_best_is_no_tie() -> None:
         "far": [windows(60, spread=0.1)],
         "slow": [windows(95, spread=0.1, p99=20)],
     }
-    by = goal(*at_most(perf_latency_p99=12))
-    comparison = Comparison(by, runs)
+    comparison = Comparison(goal(*at_most(perf_latency_p99=12)), runs)
     first, *ties = tied(comparison, ["best", "equal", "lower", "higher"], lambda _: 1.0)
 
     lower, higher = undecided(comparison, first, [*runs][1:], ties)

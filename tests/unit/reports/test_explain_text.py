@@ -127,8 +127,7 @@ def test_times_that_do_not_add_up_are_not_shown() -> None:
 
 def test_a_percentile_that_was_not_measured_is_not_shown() -> None:
     """Checkpoints of Triton Model Analyzer have no p50."""
-    measured = record(ONE, measurement(49, 22.5))
-    report = report_of(measured)
+    report = report_of(record(ONE, measurement(49, 22.5)))
 
     assert report.subject == "m_config_default at concurrency 1: 49.0 infer/s, p99 22.5 ms."
     assert report.times == "The average latency was not measured."

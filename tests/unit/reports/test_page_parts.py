@@ -334,8 +334,7 @@ def test_a_chart_of_very_many_measurements_has_one_point_for_each_small_area() -
     drawn = points(chart, "other")
     assert len(drawn) < 3000
     assert f"{len(drawn)} of 2999 grey points are shown" in chart.caption
-    high = max(point["y"] for point in drawn)
-    assert high == 149
+    assert max(point["y"] for point in drawn) == 149
 
 
 @pytest.mark.parametrize(

@@ -158,8 +158,7 @@ def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
         record(DEFAULT, measurement(2, perf_latency_avg=1.5)),
         record(DEFAULT, measurement(1), concurrency=2),
     )
-    table = inference_table([ranked], ["perf_latency_avg"])
-    assert table.rows == ((1.5,), (None,))
+    assert inference_table([ranked], ["perf_latency_avg"]).rows == ((1.5,), (None,))
 
 
 @pytest.mark.parametrize(
@@ -427,8 +426,7 @@ def test_the_answer_has_no_request_times_if_the_goal_is_about_tokens() -> None:
     assert table.headers[4:] == ("Tokens/s", "p90 Time To First Token (ms)", "Meets")
     assert table.rows[0][4:] == (640.5, 32.5, "yes")
 
-    for_answers = goal(*at_most(time_to_first_token_p90=50))
-    table = answer_table(ranked.results, for_answers)
+    table = answer_table(ranked.results, goal(*at_most(time_to_first_token_p90=50)))
     assert table.headers[4:] == ("Infer/s", "p90 Time To First Token (ms)", "Meets")
 
 

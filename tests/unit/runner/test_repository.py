@@ -262,9 +262,7 @@ def test_the_fingerprint_is_of_contents_and_names_but_not_of_places_and_times(
     (model / "1" / "__pycache__").mkdir()
     (model / "1" / "__pycache__" / "model.pyc").touch()
     (model / "config.pbtxt").write_text("# changed")
-    moved = model.rename(tmp_path / "elsewhere")
-
-    assert fingerprint_files(moved) == before
+    assert fingerprint_files(model.rename(tmp_path / "elsewhere")) == before
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "rename"])

@@ -290,8 +290,7 @@ def test_the_throughput_of_stages_is_that_at_their_mean_rate() -> None:
     for part in range(4):
         due = due_times(traffic, rate=0, seconds=0, part=part)
         for service_s, values in throughput.items():
-            export = answered((due / NS).tolist(), service_s, 99)
-            moved = intended(export, due)
+            moved = intended(answered((due / NS).tolist(), service_s, 99), due)
             offered = Offered(moved.due, traffic.mean_rate, whole=True)
             measured = sampled(
                 moved.export, in_flight=0, batch_size=1, with_tokens=False, offered=offered

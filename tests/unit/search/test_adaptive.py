@@ -454,9 +454,7 @@ def test_the_lowest_of_tied_loads_is_recommended() -> None:
         return replace(outcome, models=(replace(outcome.models[0], windows=windows),))
 
     asked = search(subject(), ADAPTIVE)
-    trials = sequence(asked, respond)
-
-    assert 12 <= recommended_load(asked, trials) < 4 * 16
+    assert 12 <= recommended_load(asked, sequence(asked, respond)) < 4 * 16
 
 
 def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
@@ -595,9 +593,7 @@ def test_a_default_that_no_server_could_run_is_skipped(
 
 
 def test_the_search_ends_if_nothing_can_be_measured() -> None:
-    trials = sequence(search(subject(), ADAPTIVE), lambda _: failure())
-
-    assert len(trials) == 2
+    assert len(sequence(search(subject(), ADAPTIVE), lambda _: failure())) == 2
 
 
 # -- when it ends, and what it says --------------------------------------------------------------

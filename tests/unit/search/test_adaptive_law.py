@@ -143,8 +143,7 @@ def test_untried_delays_are_predicted(
     predictions = surrogate.predict(Points(there, np.ones((len(there), 1))))
 
     foreseen = np.median(predictions.values[THROUGHPUT], axis=0)
-    true = np.array([unknown[load] for load in loads])
-    off = np.abs(np.log(foreseen / true))
+    off = np.abs(np.log(foreseen / np.array([unknown[load] for load in loads])))
     assert np.exp(off.mean()) < 1.4
     assert np.exp(off.max()) < 1.6
     # what is known at these loads says less

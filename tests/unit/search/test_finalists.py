@@ -37,8 +37,7 @@ def knowledge(
         noise=0.04,
     )
     score = np.stack([np.zeros(96), np.full(96, other)], axis=1)
-    shortfall = 100 * np.maximum(-slack.margin, 0)
-    of = Prospect(score, shortfall, 0.03, (slack,))
+    of = Prospect(score, 100 * np.maximum(-slack.margin, 0), 0.03, (slack,))
     assessment = Assessment(
         rows={LEADER: 0, OTHER: 1},
         leader=LEADER,

@@ -497,9 +497,7 @@ def test_the_number_announced_is_what_a_surface_without_a_plateau_takes(where: A
 
 
 def test_a_flat_surface_takes_far_less_than_the_number_announced() -> None:
-    asked = search(subject(), limits())
-
-    trials = sequence(asked, flat)
+    trials = sequence(search(subject(), limits()), flat)
 
     # four loads for each variant, two batch limits for each instance count
     assert len(trials) == 4 * (1 + 5 * 2)

@@ -211,9 +211,7 @@ def test_several_models_have_their_own_loads() -> None:
 
 
 def test_request_rates_are_searched_on_request() -> None:
-    target = subject(load_kind=LoadKind.REQUEST_RATE)
-
-    trials = trials_of(target, saturating)
+    trials = trials_of(subject(load_kind=LoadKind.REQUEST_RATE), saturating)
 
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
     assert load(trials[0]) == 16

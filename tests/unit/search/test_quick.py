@@ -160,8 +160,7 @@ def test_a_home_that_fails_is_left_for_the_best_so_far() -> None:
     steps = walk(subject(), large_ones_do_not_load, bounds(batch=(None, 16)))
 
     assert steps[5] == ("4", 16, 5, 160)
-    best = max(steps[:5] + steps[6:], key=saturating_throughput)
-    assert best[1:3] == (16, 4)
+    assert max(steps[:5] + steps[6:], key=saturating_throughput)[1:3] == (16, 4)
 
 
 def test_neighbours_that_fail_are_passed_over() -> None:
@@ -436,8 +435,7 @@ def test_the_best_and_the_default_are_swept_over_all_loads(
     with caplog.at_level("INFO"):
         trials = sequence(search(subject(), where, best=1), growing_up_to_two)
 
-    walked = len(walk(subject(), growing_up_to_two))
-    swept = visits(trials[walked:])
+    swept = visits(trials[len(walk(subject(), growing_up_to_two)) :])
     assert swept == [
         *[("3", 1), ("3", 2), ("3", 4), ("3", 8)],
         *[("default", 1), ("default", 2), ("default", 4), ("default", 8)],

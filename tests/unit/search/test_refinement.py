@@ -192,8 +192,7 @@ def test_a_load_that_fails_to_run_counts_as_too_high() -> None:
 
 
 def test_the_refinement_is_part_of_the_number_announced() -> None:
-    target = subject(constraints=[latency_within(970)])
-    asked = search(target, ONE_VARIANT, best=1)
+    asked = search(subject(constraints=[latency_within(970)]), ONE_VARIANT, best=1)
 
     trials = sequence(asked, latency_per_load(1))
 

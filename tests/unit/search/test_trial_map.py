@@ -196,8 +196,7 @@ def test_values_with_the_same_configuration_are_one(
 
 
 def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
-    target = subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True)
-    of = trial_map(target)
+    of = trial_map(subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True))
     names = [dimension.parameter for dimension in of.space.dimensions]
     at = {
         "max_batch_size": 3, "instance_count": 1, "dynamic_batching": 1, "batch_sizes": 1,

@@ -144,9 +144,7 @@ def test_saving_folds_the_journal_into_a_checkpoint_and_empties_it(tmp_path: Pat
         state.record(trial(1), measurement())
         state.record(trial(2), failure())
 
-        saved = state.save()
-
-        assert saved == state.newest == tmp_path / "0.ckpt"
+        assert state.save() == state.newest == tmp_path / "0.ckpt"
         assert (tmp_path / "journal").read_bytes() == b""
         assert files(tmp_path) == {"0.ckpt", "journal", "lock"}
     assert concurrencies(tmp_path) == [1, 2]

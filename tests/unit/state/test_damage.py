@@ -135,9 +135,7 @@ def test_a_full_journal_survives_a_random_cut(tmp_path: Path, times: int) -> Non
 
     for length in random.Random(1).sample(range(len(raw)), times):
         journal.write_bytes(raw[:length])
-        loaded = load(tmp_path)
-
-        records = loaded.profile.records
+        records = load(tmp_path).profile.records
         assert len(records) == complete_outcomes(raw[:length])
         assert [record.outcome for record in records] == outcomes[: len(records)]
 

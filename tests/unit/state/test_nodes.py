@@ -479,8 +479,7 @@ def test_a_damaged_journal_gives_its_intact_part(
 ) -> None:
     measure(tmp_path, "a", 1, 2, 3)
     journal = tmp_path / "journal-a"
-    content = journal.read_bytes()
-    journal.write_bytes(content.replace(b'"value":2,', b'"value":9,'))
+    journal.write_bytes(journal.read_bytes().replace(b'"value":2,', b'"value":9,'))
     assert dict(load(tmp_path).missing) == {"a": 1}
     assert not load(tmp_path).is_accessible
 

@@ -315,8 +315,7 @@ def test_it_is_accessible_while_its_file_is_intact(directory: Path) -> None:
     assert Checkpoint.from_bytes(first.to_bytes()).is_accessible, "it came from no file"
 
     path = directory / "0.ckpt"
-    data = path.read_bytes()
-    path.write_bytes(data[:-3])
+    path.write_bytes(path.read_bytes()[:-3])
     assert not first.is_accessible
     path.write_bytes(encode({"entry": "header", "format": 99}))
     assert not first.is_accessible

@@ -94,8 +94,7 @@ def play_run(
     tracker.run_started([target.name])
     tracker.phase(Phase.STARTING_SERVER)
     clock.now += 3
-    expectation = TrialsLeft(target, WHERE)
-    part = LanePart(expectation, Durations(1.5, 1.0))
+    part = LanePart(TrialsLeft(target, WHERE), Durations(1.5, 1.0))
     tracker.searches([target], lambda _: TimeLeft([part]))
     chosen = search(target, WHERE)
     tracker.model_started(0)

@@ -41,9 +41,7 @@ def test_enough_instances_are_nothing_unusual() -> None:
 
 
 def test_a_single_instance_of_a_model_that_waits_is_too_few() -> None:
-    explanation = explained(*sleeping(1))
-
-    (finding,) = explanation.findings
+    (finding,) = explained(*sleeping(1)).findings
     assert finding.cause.name == "TOO_FEW_INSTANCES"
     assert "at concurrency 8, 1 instance worked 99 % of the time" in finding.evidence[0]
     assert finding.change is not None
