@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.settings import (
     EndpointKind,
     LaunchMode,
@@ -33,6 +33,7 @@ from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.versions import named
+from tests.adapter.test_local_server import facts
 from tests.fakes.openai_server import running
 
 SETTINGS = ServerSettings(
@@ -90,19 +91,6 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
             return stack.enter_context(server)
 
         yield build
-
-
-def facts(name: str = "m", fake: str = "") -> ModelFacts:
-    config: dict[str, Any] = {
-        "name": name,
-        "backend": "python",
-        "max_batch_size": 8,
-        "input": ({"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)},),
-        "output": ({"name": "OUT", "data_type": "TYPE_FP32", "dims": (4,)},),
-    }
-    if fake:
-        config["parameters"] = {"fake": {"string_value": fake}}
-    return ModelFacts(name=name, config=config, files="f")
 
 
 def variant(name: str = "m", count: int = 1, fake: str = "") -> ModelVariant:

@@ -887,9 +887,7 @@ def test_the_directory_may_come_from_a_variable(
     assert "none" in error
 
 
-def test_a_prefix_that_cannot_be_used_names_its_variable(
-    call: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prefix_that_cannot_be_used_names_its_variable(call: Run, monkeypatch) -> None:
     monkeypatch.setenv("MODEL_ANALYZER_CHECKPOINT_PREFIX", "lock")
 
     status, _, error = call("list")

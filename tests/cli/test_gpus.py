@@ -43,10 +43,6 @@ def table(setting) -> Callable[[str], list[list[str]]]:
     return read
 
 
-def started(pretend) -> int:
-    return len([call for call in pretend.server_calls if call.startswith("start")])
-
-
 def cuda(pretend) -> set[str]:
     """CUDA_VISIBLE_DEVICES of the server and of every perf_analyzer."""
     calls = [call for call in pretend.server_calls if call.startswith("CUDA_")]
@@ -66,7 +62,7 @@ def test_all_gpus_are_used_measured_and_shown(on_gpus, pretend, table) -> None:
     ]
     assert cuda(pretend) == {"GPU-0000,GPU-1111"}
     assert output.count("Profiling server only metrics...") == 1
-    assert started(pretend) == 1  # the idle server is the one that is used afterwards
+    assert pretend.starts == 1  # the idle server is the one that is used afterwards
     server = table("server-only")
     assert server == [
         [

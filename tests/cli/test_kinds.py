@@ -40,16 +40,12 @@ def write_ensemble(repository: Path, name: str, first: str, second: str) -> None
     )
 
 
-def loads(pretend) -> list[str]:
-    return [call for call in pretend.server_calls if call.startswith("load")]
-
-
 def test_a_quick_search_measures_the_default_and_then_climbs(setting, pretend) -> None:
     status, output = setting.profile(run_config_search_mode="quick", concurrency_sweep_disable=True)
 
     assert status == 0, output
     assert "Starting quick mode search to find optimal configs" in output
-    assert loads(pretend) == [
+    assert pretend.loads == [
         "load m count=1 max_batch_size=8",
         "load m count=1 max_batch_size=1",
         "load m count=2 max_batch_size=1",
@@ -81,7 +77,7 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
 
     assert status == 0, output
     assert "unknown is not called by any model of this run: ignored" in output
-    assert loads(pretend)[:6] == [
+    assert pretend.loads[:6] == [
         "load a count=1 max_batch_size=8",
         "load b count=1 max_batch_size=8",
         "load whole count=1 max_batch_size=8",
@@ -90,7 +86,7 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
         "load whole count=1 max_batch_size=1",
     ]
     for part in ("a", "b"):
-        assert len({call for call in loads(pretend) if call.startswith(f"load {part} ")}) > 2
+        assert len({call for call in pretend.loads if call.startswith(f"load {part} ")}) > 2
     assert (setting.directory / "output_model_repository" / "whole_config_0").is_dir()
     assert (setting.directory / "output_model_repository" / "a_config_0").is_dir()
 
@@ -124,7 +120,7 @@ def test_a_change_of_a_called_model_alone_is_loaded_and_measured(
     assert all("--bls-composing-models" in launch for launch in pretend.launches)
     assert output.count("Profiling m_config") == len(pretend.launches) > 4
     # the second variant differs in the called model alone
-    assert loads(pretend)[2:6] == [
+    assert pretend.loads[2:6] == [
         "load a count=1 max_batch_size=1",
         "load m count=1 max_batch_size=1",
         "load a count=2 max_batch_size=1",

@@ -17,9 +17,9 @@ import yaml
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.features.capacity.capacity_text import capacity_schema
-from model_analyzer.state.profile_state import ProfileState
 from tests.features.capacity.replicas import DEFAULT, closed_load, open_load
 from tests.unit.builders import failure
+from tests.unit.state.samples import store
 
 UNKNOWN = 1
 USAGE = 2
@@ -34,10 +34,7 @@ def capacity(run: Run, tmp_path: Path) -> Callable[..., Run]:
     """The command with the limit of p99, where these were measured."""
 
     def measured(*records: TrialRecord) -> Run:
-        with ProfileState(tmp_path / "checkpoints") as state:
-            for record in records:
-                state.record(record.trial, record.outcome)
-            state.save()
+        store(tmp_path / "checkpoints", records)
         return lambda *arguments: run("capacity", *LIMIT, *arguments)
 
     return measured

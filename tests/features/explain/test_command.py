@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import failure
 from tests.unit.results.explain.observed import model, observed
+from tests.unit.state.samples import store
 
 USAGE = 2
 
@@ -28,10 +28,7 @@ def explain(run: Run, tmp_path: Path) -> Callable[..., Run]:
     """The command, where these were measured."""
 
     def measured(*records: TrialRecord) -> Run:
-        with ProfileState(tmp_path / "checkpoints") as state:
-            for record in records:
-                state.record(record.trial, record.outcome)
-            state.save()
+        store(tmp_path / "checkpoints", records)
         return lambda *arguments: run("explain", *arguments)
 
     return measured

@@ -138,9 +138,7 @@ def test_what_cannot_be_exported_is_one_warning(setting: Setting, port: int) -> 
     assert "Traceback" not in output
 
 
-def test_the_library_of_opentelemetry_is_an_extra(
-    setting: Setting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_library_of_opentelemetry_is_an_extra(setting: Setting, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "model_analyzer.features.monitoring.open_telemetry", None)
 
     status, output = setting.profile("--otlp", "localhost:4318")

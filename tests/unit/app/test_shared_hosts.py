@@ -162,9 +162,7 @@ def test_a_host_is_tested_on_its_kind_of_hardware(examine) -> None:
 
 
 @pytest.mark.parametrize(("percent", "level"), [(3.0, logging.INFO), (6.0, logging.WARNING)])
-def test_the_result_is_told_in_each_run(
-    examine, caplog: pytest.LogCaptureFixture, percent: float, level: int
-) -> None:
+def test_the_result_is_told_in_each_run(examine, caplog, percent: float, level: int) -> None:
     caplog.set_level(logging.INFO)
     for _ in range(2):
         caplog.clear()
@@ -176,9 +174,7 @@ def test_the_result_is_told_in_each_run(
         assert ("use a smaller --slots-per-host" in line.message) == (level == logging.WARNING)
 
 
-def test_a_test_that_fails_is_told_and_done_again(
-    examine, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_test_that_fails_is_told_and_done_again(examine, caplog) -> None:
     examine(Slots(3, fault=True))
 
     assert "The slots on gpu1 could not be tested: the model did not load" in caplog.text

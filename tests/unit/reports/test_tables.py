@@ -173,9 +173,7 @@ def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
         ),
     ],
 )
-def test_a_field_without_data_is_left_out_with_a_warning(
-    caplog: pytest.LogCaptureFixture, field: str, warning: str
-) -> None:
+def test_a_field_without_data_is_left_out_with_a_warning(caplog, field: str, warning: str) -> None:
     with caplog.at_level(logging.WARNING):
         table = inference_table([example()], ["model_name", field, "batch_size"])
     assert table.headers == ("Model", "Batch")
@@ -208,11 +206,6 @@ def test_a_table_without_rows_gives_no_warning(caplog: pytest.LogCaptureFixture)
 
 
 # ------------------------------------------------------------------------------------ GPU table
-
-GPU_FIELDS = (
-    "model_name", "gpu_uuid", "batch_size", "concurrency", "model_config_path", "instance_group",
-    "satisfies_constraints", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
-)  # fmt: skip
 
 SERVER_FIELDS = (
     "model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",

@@ -28,6 +28,7 @@ from model_analyzer.results.ranking import Ranking, VariantResult
 from tests.unit.builders import (
     at_most,
     goal,
+    known,
     measurement,
     objectives,
     one_round,
@@ -102,8 +103,7 @@ def test_an_empty_ranking_shows_no_variants() -> None:
 
 
 def test_the_gain_is_that_of_the_best_over_the_default() -> None:
-    gain = gain_over_default(ranked(150, 200, default=100))
-    assert gain is not None
+    gain = known(gain_over_default(ranked(150, 200, default=100)))
     assert gain.percent == pytest.approx(100)
     assert gain.noise is None
     assert gain.is_clear
@@ -194,9 +194,8 @@ def test_a_tiny_gain_is_reported_for_any_load() -> None:
     default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
     best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
 
-    gain = gain_over_default(ranking(default, best))
+    gain = known(gain_over_default(ranking(default, best)))
 
-    assert gain is not None
     assert not gain.is_clear
 
 
@@ -225,8 +224,7 @@ def test_the_windows_of_both_sides_give_the_noise_of_the_gain() -> None:
     assert gain.percent == pytest.approx(100)
     best = Noise(error=math.sqrt((2 * 0.0025 + 0.01 / 3) / 3), freedom=3)
     base = Noise(error=math.sqrt((0.005 + 2 * 0.01 / 3) / 3), freedom=3)
-    noise = ratio_noise(best, base)
-    assert noise is not None
+    noise = known(ratio_noise(best, base))
     assert gain.noise == pytest.approx(200 * noise.reach)
     assert gain.is_clear
 
@@ -265,8 +263,7 @@ def test_repetitions_give_the_noise_of_a_gain_in_any_metric() -> None:
         *repeated(variant("m_config_default"), 9.9, 10.1),
         by=goal(wished=objectives(perf_latency_p99=1)),
     )
-    gain = gain_over_default(order)
-    assert gain is not None
+    gain = known(gain_over_default(order))
     assert gain.percent == pytest.approx(100)
     assert gain.noise is not None
     assert 10 < gain.noise < 30
@@ -325,8 +322,7 @@ def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -
 
 
 def test_a_gain_with_a_large_noise_has_the_interval_of_a_ratio() -> None:
-    twice_or_half = Gain(percent=1900, noise=2000 * math.log(2)).interval
-    assert twice_or_half is not None  # 10 to 40 times
+    twice_or_half = known(Gain(percent=1900, noise=2000 * math.log(2)).interval)
     assert [twice_or_half.low, twice_or_half.high] == pytest.approx([900, 3900])
     assert Gain(percent=20, noise=12).interval == Interval(low=8, high=32)
     assert Gain(percent=20, noise=None).interval is None

@@ -73,9 +73,7 @@ def test_the_verdict_on_a_large_file_is_the_same(
     test_the_verdict_is_that_of_perf_analyzer(tmp_path, model, raw, is_accepted, flags)
 
 
-def test_the_place_in_a_large_file_that_is_not_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_place_in_a_large_file_that_is_not_json(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(input_check, "_MOST_EXACT_BYTES", 0)
 
     (text,) = of(tmp_path, '{"data":\n[{"x":\n[0.5, truth]}]}')

@@ -330,9 +330,7 @@ def lucky_once(lucky: list[Trial], trial: Trial) -> Measurement:
     return measured(answered.value("perf_throughput") or 0, average, p99)
 
 
-def test_a_trial_that_meets_a_constraint_by_luck_does_not_end_the_search(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_trial_that_meets_a_constraint_by_luck_does_not_end_the_search(caplog) -> None:
     target = subject(constraints=[latency_within(4.5)])
     with caplog.at_level(logging.INFO):
         trials = sequence(search(target, ADAPTIVE), partial(lucky_once, []))
@@ -575,9 +573,7 @@ def test_a_default_that_fails_does_not_end_the_search() -> None:
 
 
 @pytest.mark.parametrize("adaptive", [UNLIMITED, AdaptiveSettings(max_trials=1)])
-def test_a_default_that_no_server_could_run_is_skipped(
-    adaptive: AdaptiveSettings, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_default_that_no_server_could_run_is_skipped(adaptive: AdaptiveSettings, caplog) -> None:
     target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
 
     with caplog.at_level(logging.INFO):
@@ -813,9 +809,7 @@ def test_a_conclusion_has_the_reason_and_the_limit(
     assert concluded.has_default_limit == (limit is None)
 
 
-def test_the_conclusion_has_the_reason_and_the_remaining_chance(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_conclusion_has_the_reason_and_the_remaining_chance(caplog) -> None:
     with caplog.at_level(logging.INFO):
         trials = sequence(search(subject(), ADAPTIVE), queue)
 
@@ -916,9 +910,7 @@ def test_values_without_an_order_have_a_limit() -> None:
         TrialMap(target, ADAPTIVE, use_formula=False)
 
 
-def test_a_space_that_was_measured_as_a_whole_leaves_no_chance(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_space_that_was_measured_as_a_whole_leaves_no_chance(caplog) -> None:
     small = limits(mode=SearchMode.ADAPTIVE, instances=(1, 1), batch=(1, 1), concurrency=(4, 4))
     with caplog.at_level(logging.INFO):
         group = {"count": 1, "kind": "KIND_GPU"}

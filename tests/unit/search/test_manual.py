@@ -133,9 +133,7 @@ def test_fields_that_are_not_listed_do_not_change() -> None:
     assert thaw(config(variant)) == {**thaw(config(default)), "response_cache": {"enable": True}}
 
 
-def test_all_variants_have_their_names_before_the_first_of_them_is_measured(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_all_variants_have_their_names_before_the_first_of_them_is_measured(caplog) -> None:
     target = subject(loads=(1,), parameters={"instance_group": counts(1, 2, 3)})
     asked = search(target, limits())
 

@@ -321,9 +321,7 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
     assert caplog.records[-1] is error
 
 
-def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(caplog) -> None:
     target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
 
     with caplog.at_level(logging.INFO):
@@ -383,9 +381,7 @@ def test_the_same_answers_bring_the_same_questions(
 # -- the sweep behind it -----------------------------------------------------------------------
 
 
-def test_the_best_and_the_default_are_swept_over_all_loads(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_best_and_the_default_are_swept_over_all_loads(caplog) -> None:
     where = limits(mode=SearchMode.OPTUNA, concurrency=(1, 8))
     asked = search(subject(), where, best=1)
 
@@ -422,9 +418,7 @@ def test_only_listed_loads_are_swept() -> None:
     ],
     ids=["disabled", "fixed", "different"],
 )
-def test_a_disabled_sweep_does_not_run(
-    target: Subject, where: object, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_disabled_sweep_does_not_run(target: Subject, where: object, caplog) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(target, where), saturating)  # type: ignore[arg-type]
 
@@ -477,9 +471,7 @@ def test_the_log_names_the_space_and_every_trial(caplog: pytest.LogCaptureFixtur
     assert lines[-1].startswith(f"Objective score for {trials[-1].variants}: ")
 
 
-def test_optuna_itself_says_nothing(
-    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_optuna_itself_says_nothing(caplog, capfd: pytest.CaptureFixture[str]) -> None:
     with caplog.at_level(logging.DEBUG):
         sequence(search(subject(), OPTUNA), every_few_fail)
 

@@ -201,9 +201,7 @@ def test_failed_neighbours_are_not_searched_forever() -> None:
     assert {(limit, count) for _, limit, count, _ in steps} >= {(8, 1), (8, 2)}
 
 
-def test_a_neighbourhood_without_enough_measurements_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_neighbourhood_without_enough_measurements_is_logged(caplog) -> None:
     target = subject(model(max_batch_size=0), parameters=counts(1, 2))
 
     with caplog.at_level("INFO"):
@@ -427,9 +425,7 @@ def test_a_batch_size_of_the_client_is_used_throughout() -> None:
 # -- the sweep behind it -----------------------------------------------------------------------
 
 
-def test_the_best_and_the_default_are_swept_over_all_loads(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_best_and_the_default_are_swept_over_all_loads(caplog) -> None:
     where = limits(mode=SearchMode.QUICK, concurrency=(1, 8))
 
     with caplog.at_level("INFO"):
@@ -476,9 +472,7 @@ def growing_in_load(trial: Trial) -> Outcome:
 
 
 @pytest.mark.parametrize("loads", [(), (4,)])
-def test_a_disabled_sweep_does_not_run(
-    loads: Sequence[int], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_disabled_sweep_does_not_run(loads: Sequence[int], caplog) -> None:
     where = QUICK if not loads else limits(mode=SearchMode.QUICK)
 
     with caplog.at_level("INFO"):

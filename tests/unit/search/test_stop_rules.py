@@ -141,9 +141,7 @@ def test_listed_loads_are_cut_short_on_request() -> None:
         (LoadKind.REQUEST_RATE, "No longer increasing request rate as throughput has plateaued"),
     ],
 )
-def test_the_log_says_why_the_load_grows_no_more(
-    kind: LoadKind, message: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_says_why_the_load_grows_no_more(kind: LoadKind, message: str, caplog) -> None:
     target = subject(loads=(1, 2, 3, 4, 5), load_kind=kind)
 
     with caplog.at_level("INFO"):
@@ -319,9 +317,7 @@ def test_the_batch_limit_is_judged_by_the_best_load_of_each_variant() -> None:
     assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4]
 
 
-def test_the_batch_limit_starts_anew_at_each_instance_count(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_batch_limit_starts_anew_at_each_instance_count(caplog) -> None:
     where = limits(instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD)
 
     with caplog.at_level("INFO"):

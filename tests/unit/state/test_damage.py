@@ -140,9 +140,7 @@ def test_a_full_journal_survives_a_random_cut(tmp_path: Path, times: int) -> Non
         assert [record.outcome for record in records] == outcomes[: len(records)]
 
 
-def test_a_torn_journal_is_named_in_the_log_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_torn_journal_is_named_in_the_log_once(tmp_path: Path, caplog) -> None:
     record(tmp_path, [1, 2])
     journal = tmp_path / "journal"
     journal.write_bytes(journal.read_bytes()[:-10])

@@ -474,9 +474,7 @@ def test_nodes_of_runs_with_different_prefixes_are_different(tmp_path: Path) -> 
 # -- what is wrong with a journal ------------------------------------------------------------------
 
 
-def test_a_damaged_journal_gives_its_intact_part(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_journal_gives_its_intact_part(tmp_path: Path, caplog) -> None:
     measure(tmp_path, "a", 1, 2, 3)
     journal = tmp_path / "journal-a"
     journal.write_bytes(journal.read_bytes().replace(b'"value":2,', b'"value":9,'))
@@ -510,9 +508,7 @@ def test_a_damaged_journal_costs_nothing_that_the_run_has_recorded(tmp_path: Pat
         assert loads(state.checkpoint) == [1]
 
 
-def test_a_journal_that_cannot_be_read_stays(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_journal_that_cannot_be_read_stays(tmp_path: Path, caplog) -> None:
     (tmp_path / "journal-a").mkdir()
 
     with ProfileState(tmp_path) as state:
@@ -559,9 +555,7 @@ def test_a_journal_of_a_newer_program_holds_no_lock(tmp_path: Path) -> None:
         assert state.newest is None
 
 
-def test_a_journal_of_a_newer_program_does_not_end_a_run(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_journal_of_a_newer_program_does_not_end_a_run(tmp_path: Path, caplog) -> None:
     with ProfileState(tmp_path) as state:
         (tmp_path / "journal-a").write_bytes(encode({"entry": "header", "format": 99}))
         state.record(trial(1), measurement(1), "a")

@@ -57,9 +57,7 @@ def numbers(directory: Path) -> list[int | None]:
     return [checkpoint.header.index for checkpoint in list_checkpoints(directory)]
 
 
-def test_the_worked_example_works(
-    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_worked_example_works(directory: Path, monkeypatch, capsys) -> None:
     pytest.importorskip("pandas")
     monkeypatch.chdir(directory.parent)
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)

@@ -437,9 +437,7 @@ def test_on_a_terminal(
     assert type(sink) is kind
 
 
-def test_what_searches_log_hypothetically_is_not_shown(
-    logger: logging.Logger, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_searches_log_hypothetically_is_not_shown(logger: logging.Logger, capsys) -> None:
     view = TerminalView(0)
 
     with view.hypothetically():

@@ -20,7 +20,7 @@ from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.results.explain.finding import explained_wait
 from model_analyzer.results.explain.outside import tensors_of
 from tests.unit.builders import variant
-from tests.unit.results.explain.observed import explained, model, names, observed
+from tests.unit.results.explain.observed import explained, model, names, observed, repeated
 
 ONE, EIGHT = model(), model(count=8)
 POISSON = Traffic(arrivals=Arrivals.POISSON)
@@ -239,10 +239,6 @@ def test_the_highest_load_measured_first_tells_time_from_load() -> None:
     later = observed(four, 1, 35, 28.0, started=300)
 
     assert names(*records, repeated(fresh), repeated(later)) == ["SLOWING_DOWN"]
-
-
-def repeated(measured: TrialRecord) -> TrialRecord:
-    return measured._replace(trial=replace(measured.trial, repetition=1))
 
 
 def test_windows_that_fall_by_the_chance_of_slow_requests_show_nothing() -> None:

@@ -18,7 +18,7 @@ from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.time_parts import TimePart
 from tests.unit.builders import at_most, failure, goal, rank_one, record, variant
-from tests.unit.results.explain.observed import explained, model, names, observed
+from tests.unit.results.explain.observed import explained, model, names, observed, repeated
 
 ONE = model()
 EIGHT = model(count=8)
@@ -510,11 +510,6 @@ def test_each_measurement_of_a_busy_machine_counts(busy: int, evidence: Sequence
 
     findings = explained(*records).findings
     assert [text for finding in findings for text in finding.evidence] == evidence
-
-
-def repeated(measured: TrialRecord, number: int) -> TrialRecord:
-    """The outcome as this repetition of its trial."""
-    return measured._replace(trial=replace(measured.trial, repetition=number))
 
 
 def test_failures_of_the_variant_are_told_under_any_name_and_load() -> None:
