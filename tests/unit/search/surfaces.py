@@ -221,6 +221,13 @@ def sequence(search: Search, respond: Respond, first: int | None = None) -> list
     return trials
 
 
+def searched(
+    of: Subject | None = None, respond: Respond | None = None, *, best: int = 3, **bounds: Any
+) -> list[Trial]:
+    """Every trial of a search within these bounds; by default, more of everything is better."""
+    return sequence(search(of or subject(), limits(**bounds), best=best), respond or growing)
+
+
 def measurement(throughput: float, *, latency: float = 1.0) -> Measurement:
     values = {
         "perf_throughput": throughput,

@@ -44,6 +44,7 @@ from tests.unit.search.surfaces import (
     model,
     saturating,
     search,
+    searched,
     sequence,
     shares,
     short_name,
@@ -312,7 +313,7 @@ def test_a_default_that_misses_constraints_is_no_standard(caplog: pytest.LogCapt
 
 def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
-        trials = sequence(search(subject(), limits(mode=SearchMode.OPTUNA)), lambda _: failure())
+        trials = searched(respond=lambda _: failure(), mode=SearchMode.OPTUNA)
 
     assert len(trials) == 1
     (error,) = [record for record in caplog.records if record.levelno == logging.ERROR]
@@ -400,7 +401,7 @@ def test_the_best_and_the_default_are_swept_over_all_loads(caplog) -> None:
 def test_only_listed_loads_are_swept() -> None:
     target = subject(loads=(3, 5, 7), constraints=[latency_within(40)])
 
-    trials = sequence(search(target, limits(mode=SearchMode.OPTUNA), best=1), queueing)
+    trials = searched(target, queueing, best=1, mode=SearchMode.OPTUNA)
 
     assert {load(trial) for trial in trials if short_name(trial) == "default"} == {3, 5, 7}
     assert {load(trial) for trial in trials} == {3, 5, 7}

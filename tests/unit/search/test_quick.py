@@ -43,6 +43,7 @@ from tests.unit.search.surfaces import (
     model,
     saturating,
     search,
+    searched,
     sequence,
     short_name,
     subject,
@@ -409,7 +410,7 @@ def test_concurrency_keeps_the_bounds_that_were_given() -> None:
 def test_a_load_of_the_users_flags_is_the_load_of_every_variant() -> None:
     target = subject(loads=(7,), load_kind=LoadKind.REQUEST_RATE)
 
-    trials = sequence(search(target, limits(mode=SearchMode.QUICK)), saturating)
+    trials = searched(target, saturating, mode=SearchMode.QUICK)
 
     assert {load(trial) for trial in trials} == {7}
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
@@ -426,10 +427,10 @@ def test_a_batch_size_of_the_client_is_used_throughout() -> None:
 
 
 def test_the_best_and_the_default_are_swept_over_all_loads(caplog) -> None:
-    where = limits(mode=SearchMode.QUICK, concurrency=(1, 8))
-
     with caplog.at_level("INFO"):
-        trials = sequence(search(subject(), where, best=1), growing_up_to_two)
+        trials = searched(
+            respond=growing_up_to_two, best=1, mode=SearchMode.QUICK, concurrency=(1, 8)
+        )
 
     swept = visits(trials[len(walk(subject(), growing_up_to_two)) :])
     assert swept == [
@@ -449,20 +450,17 @@ def growing_up_to_two(trial: Trial) -> Outcome:
 
 
 def test_the_sweep_ends_where_nothing_grows_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    where = limits(mode=SearchMode.QUICK)
-
     with caplog.at_level("INFO"):
-        trials = sequence(search(subject(), where, best=1), flat)
+        trials = searched(respond=flat, best=1, mode=SearchMode.QUICK)
 
     assert visits(trials[5:]) == [("default", 1), ("default", 2), ("default", 4), ("default", 8)]
     assert "Terminating concurrency sweep - throughput is decreasing" in caplog.messages
 
 
 def test_the_sweep_finds_the_highest_load_that_passes() -> None:
-    where = limits(mode=SearchMode.QUICK, concurrency=(1, 16))
     target = subject(constraints=[latency_within(45)])
 
-    trials = sequence(search(target, where, best=0), growing_in_load)
+    trials = searched(target, growing_in_load, best=0, mode=SearchMode.QUICK, concurrency=(1, 16))
 
     assert [value for name, value in visits(trials) if name == "default"][-3:] == [8, 6, 5]
 
