@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cli.conftest import error_of
 from tests.phrases import NOT_AN_INTEGER, NOT_DELETED
 from tests.sizes import small_and_full
 
@@ -57,9 +58,8 @@ def test_all_problems_are_told_at_once(setting, run) -> None:
     path = setting.directory / "config.yaml"
     path.write_text("concurrency: x\nbatch_sizes: [0]\nclient_protocol: ftp\nnonsense: 1\n")
 
-    status, _, error = run("profile", "-f", str(path))
+    error = error_of(run("profile", "-f", str(path)), USAGE)
 
-    assert status == USAGE
     lines = error.splitlines()
     assert [line.split(": ")[1] for line in lines] == [
         f"{path}:1:14",
@@ -79,17 +79,15 @@ def test_a_bad_value_on_the_command_line_names_the_flag(complain) -> None:
 
 
 def test_an_unknown_flag_is_a_usage_error(run) -> None:
-    status, _, error = run("profile", "--concurency", "1")
+    error = error_of(run("profile", "--concurency", "1"), USAGE)
 
-    assert status == USAGE
     assert "No such option" in error
     assert "--concurrency" in error
 
 
 def test_an_unknown_command_is_a_usage_error(run) -> None:
-    status, _, error = run("profil")
+    error = error_of(run("profil"), USAGE)
 
-    assert status == USAGE
     assert "no command 'profil', did you mean 'profile'?" in error
 
 
@@ -121,17 +119,15 @@ def test_what_another_tool_would_take_is_told_with_what_to_write(run, arguments,
 )
 def test_yaml_that_is_none_is_located(tmp_path: Path, run, content: str, words: str) -> None:
     (tmp_path / "config.yaml").write_text(content)
-    status, _, error = run("profile", "-f", "config.yaml")
+    error = error_of(run("profile", "-f", "config.yaml"), USAGE)
 
-    assert status == USAGE
     assert words in error
     assert "Traceback" not in error
 
 
 def test_a_missing_configuration_file(run) -> None:
-    status, _, error = run("profile", "-f", "nowhere.yaml")
+    error = error_of(run("profile", "-f", "nowhere.yaml"), USAGE)
 
-    assert status == USAGE
     assert "nowhere.yaml: cannot be read: No such file or directory" in one_line(error)
 
 
@@ -247,9 +243,8 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_flags_that_are_not_what_they_seem(run, words: str, message: str) -> None:
-    status, _, error = run("profile", *words.split())
+    error = error_of(run("profile", *words.split()), 2)
 
-    assert status == 2
     assert error.splitlines()[-1] == f"Error: {message}"
 
 
@@ -318,9 +313,8 @@ def test_a_damaged_newest_checkpoint_is_named_and_passed_over(setting, pretend) 
     for content in ("", "{", '{"entry":"header"', "\x00\x01\x02", "null\n"):
         (setting.directory / "checkpoints" / "1.ckpt").write_text(content)
 
-        status, output = setting.profile()
+        output = setting.succeeds()
 
-        assert status == 0, output
         assert "1.ckpt is damaged" in output
         assert len(pretend.launches) == launches
         assert (setting.directory / "checkpoints" / "1.ckpt").read_text() == content
@@ -333,9 +327,8 @@ def test_a_truncated_checkpoint_gives_what_is_intact(setting, pretend) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     launches = len(pretend.launches)
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert "0.ckpt is damaged" in output
     assert launches < len(pretend.launches) < 2 * launches
     assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
@@ -347,9 +340,8 @@ def test_foreign_files_among_checkpoints_do_not_matter(setting) -> None:
     for name in ("x.ckpt", "3.old.ckpt", "007.ckpt", "notes.txt"):
         (directory / name).write_text("mine")
 
-    status, output = setting.profile()
+    setting.succeeds()
 
-    assert status == 0, output
     assert (directory / "0.ckpt").exists()
     assert (directory / "3.old.ckpt").read_text() == "mine"
 
@@ -404,8 +396,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     launches = len(pretend.launches)
     acknowledged = done.stdout.count("(measurement ")
     shutil.copytree(kept, setting.directory / "checkpoints")
-    status, output = setting.profile()
-    assert status == 0, output
+    output = setting.succeeds()
     assert output.count("Existing measurement found") == acknowledged
     assert len(pretend.launches) - launches + acknowledged == 10
 

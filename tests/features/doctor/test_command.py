@@ -76,9 +76,8 @@ def test_a_repository_without_a_model_is_a_finding(
 def test_it_tells_a_person_in_80_columns(setting) -> None:
     setting.environment["COLUMNS"] = "80"
 
-    status, output = setting.profile(command="doctor")
+    output = setting.succeeds(command="doctor")
 
-    assert status == WORKS
     assert max(len(line) for line in output.splitlines() if "/" not in line) <= 80
     for subject in ("Options", "Machine", "Storage", "Network", "GPUs", "Programs"):
         assert f"\n{subject}\n" in "\n" + output
@@ -368,9 +367,8 @@ def test_a_run_on_a_server_that_cannot_be_measured_ends_before_its_first_trial(
 ) -> None:
     server = elsewhere(loaded=["m"], version="2.33.0")
 
-    status, output = setting.profile(**reached(server), reload_model_disable=True)
+    output = setting.fails(USAGE, **reached(server), reload_model_disable=True)
 
-    assert status == USAGE
     assert "model m: Triton 2.33 refuses perf_analyzer's requests over gRPC" in output
     assert "use --client-protocol http" in output
     assert pretend.launches == []
