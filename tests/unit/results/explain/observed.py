@@ -23,6 +23,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, LoadKind, ServerSetup
 from model_analyzer.results.explain.explain import Explanation, explain
+from model_analyzer.results.explain.finding import FoundCause
 from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import goal, rank_one, record, variant
 
@@ -153,6 +154,13 @@ def explained(
     """The explanation of these measurements."""
     ranking = rank_one(Profile(records=records), name, goal())
     return explain(ranking, variant, cores=cores)
+
+
+def finding_of(cause: str, *records: TrialRecord, **options: Any) -> FoundCause:
+    """The only finding, which is this cause."""
+    (finding,) = explained(*records, **options).findings
+    assert finding.cause.name == cause
+    return finding
 
 
 def names(*records: TrialRecord, **options: Any) -> list[str]:
