@@ -45,10 +45,10 @@ from model_analyzer.features.cluster.slot_worker import (
 from model_analyzer.search.choose import choose
 from model_analyzer.state.contents import read_journal
 from model_analyzer.state.format.layout import Layout
-from tests.adapter.test_leftovers import until
 from tests.cli.worlds import World
 from tests.unit.builders import failure
 from tests.unit.builders import trial as any_trial
+from tests.waiting import until
 
 HOST = os.uname().nodename
 
