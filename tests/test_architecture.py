@@ -379,7 +379,9 @@ def test_only_searches_know_which_mode_it_is() -> None:
 
 
 # package of `state` -> packages and files of `state` that it may import, besides itself
-STATE_LAYERS = {"format": {"own_key"}}
+STATE_LAYERS = {
+    "format": {"own_key"},
+}
 
 
 @pytest.mark.parametrize("layer", STATE_LAYERS)
@@ -465,7 +467,7 @@ SHAPE = {
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 0,
-    "lines of tests": 84_757,
+    "lines of tests": 84_759,
 }
 
 
