@@ -110,10 +110,11 @@ def gain_over(
     the same variant.
 
     None if the best misses the constraints, if the default misses them and is not clearly worse, if
-    it has nothing of an objective (a goodput of 0), or if nothing else tells that a clear gain does
-    not come from the load.
+    it has nothing of an objective (a goodput of 0), or one of both an unknown value, or if nothing
+    else tells that a clear gain does not come from the load.
     """
-    if not goal.passes(best.measurement) or _lacks_an_objective(goal, defaults[0].measurement):
+    old = defaults[0].measurement
+    if not goal.passes(best.measurement) or not _has_gain(goal, best.measurement, old):
         return None
     gain: Gain | None = _gain(goal, noise_model, best, defaults[0])
     if gain and gain.is_clear and not are_comparable(goal, best.trial, defaults):
@@ -135,19 +136,22 @@ def _gain_at_one_load(
     new, old = max(
         shared, key=lambda pair: [(load.batch_size, load.value) for load in pair[0].trial.load]
     )
-    if _lacks_an_objective(goal, old.measurement):
+    if not _has_gain(goal, new.measurement, old.measurement):
         return None
     return replace(_gain(goal, noise_model, new, old), at=new.trial)
 
 
-def _lacks_an_objective(goal: Goal, measurement: Measurement) -> bool:
-    """Whether a value of which more is better is 0: no percentage says how much more there is."""
-    return any(
-        METRICS[canonical(objective.tag)].gain(1, 0) > 0
-        and measurement.model_value(index, objective.tag) == 0
-        for index, model in enumerate(goal.models)
-        for objective in model.objectives
-    )
+def _has_gain(goal: Goal, new: Measurement, old: Measurement) -> bool:
+    """Whether a percentage says how much more there is of each objective: not if the old value is 0
+    and more is better, or if one of both is unknown.
+    """
+    for index, model in enumerate(goal.models):
+        for objective in model.objectives:
+            values = [each.model_value(index, objective.tag) for each in (new, old)]
+            is_from_0 = values[1] == 0 and METRICS[canonical(objective.tag)].gain(1, 0) > 0
+            if is_from_0 or values.count(None) == 1:
+                return False
+    return True
 
 
 def compared_default(ranking: Ranking) -> VariantResult | None:
