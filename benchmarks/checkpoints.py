@@ -38,9 +38,8 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
 from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.checkpoint import Checkpoint, read_file
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
 

@@ -29,7 +29,7 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from model_analyzer.features.proof.facts.endurance import MEMORY, Sample, judged
-from model_analyzer.state.format.lines import decode
+from model_analyzer.state.format.codec import decode
 from qa.prepared_models import Served
 
 SECONDS, BLOCK, WARM, AFTER = 900.0, 18, 3, 4

@@ -23,8 +23,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model_analyzer.domain.metrics import METRICS, Better
-from model_analyzer.features.compare.facts.comparison import verdict
-from model_analyzer.features.compare.facts.pairs import Pairs
+from model_analyzer.features.compare.facts.comparison import Pairs, verdict
 from model_analyzer.results.change import ChangeVerdict
 
 _BUDGET_S = 600.0

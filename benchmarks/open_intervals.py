@@ -28,10 +28,9 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.noise.first_look import first_look_s
 from model_analyzer.noise.lag import SEND_LAG
-from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export, Requests
 from model_analyzer.runner.load.sampling import Offered, sampled
-from model_analyzer.runner.load.schedule import Times, due_times
+from model_analyzer.runner.load.schedule import Times, due_times, intended
 from model_analyzer.search.refine import measured_again
 
 _ROUNDS, _LONG = 4, 60_000

@@ -38,9 +38,8 @@ from model_analyzer.reports.images import Images
 from model_analyzer.results.answer import ModelAnswer, answer_of
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, read_file
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 
 GOAL = Goal(models=(ModelGoal(constraints=(Constraint(tag="perf_latency_p99", maximum=50),)),))

@@ -27,8 +27,8 @@ import pytest
 import yaml
 
 from conftest import without_charts
-from model_analyzer.runner.owner import name_has_ended
 from model_analyzer.runner.runtime import find_tritonserver, installed_runtime
+from model_analyzer.runner.workspace import name_has_ended
 from qa.cluster.local_cluster import LocalCluster
 
 HERE = Path(__file__).parent

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.domain.measurements import Measurement, ModelStatistics
 from model_analyzer.state.checkpoint import load
 from tests.sizes import small_and_full
 

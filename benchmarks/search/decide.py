@@ -27,12 +27,11 @@ from benchmarks.search.machine import Point
 from benchmarks.search.surface import Surface
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode
+from model_analyzer.search.adaptive.encoding import DEFAULT
 from model_analyzer.search.adaptive.knowledge import Knowledge
-from model_analyzer.search.adaptive.lattice import DEFAULT
 from model_analyzer.search.modes.adaptive import LOAD_STEPS
 from model_analyzer.search.plan import LearningPlan, PlannedSearch
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, TrialMap
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from model_analyzer.errors import ConfigError
 from model_analyzer.noise.first_look import in_flight, is_short
 from model_analyzer.profiling.loop import profile
 from model_analyzer.results.ranking import rank
-from model_analyzer.runner.load.rates import RequestRates
+from model_analyzer.runner.load.time_limits import RequestRates
 from model_analyzer.runner.trial_runner import LocalExecutor
 from model_analyzer.search.choose import check, choose
 from model_analyzer.search.plan import EarlierRuns

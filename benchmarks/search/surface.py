@@ -23,10 +23,16 @@ from benchmarks.search.machine import Client, Point, Response, Setting
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import parse_yaml
 from model_analyzer.domain.goals import Constraint, Goal
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.measurements import (
+    BatchStatistics,
+    Measurement,
+    ModelMeasurement,
+    ModelStatistics,
+    Outcome,
+    ServerStatistics,
+)
 from model_analyzer.domain.models import ModelFacts, freeze
 from model_analyzer.domain.settings import ProfileSettings, SearchMode
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup
 from model_analyzer.search.plan import SearchedModel, Subject
 

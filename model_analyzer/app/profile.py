@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.domain.settings import ProofSettings

@@ -15,7 +15,7 @@ from pathlib import Path
 from model_analyzer.app.bench.devices import server_setups
 from model_analyzer.app.bench.searched_subjects import inputs_of
 from model_analyzer.config.given_options import GivenOptions
-from model_analyzer.config.price_files import read_prices
+from model_analyzer.config.sources import read_prices
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, GoalOverride, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.metrics import Source, metric_of

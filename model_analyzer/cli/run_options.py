@@ -24,7 +24,7 @@ from model_analyzer.config.table import (
 )
 
 if TYPE_CHECKING:
-    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.devices import Job
     from model_analyzer.app.run.caller import Caller
     from model_analyzer.config.given_options import GivenOptions
 
@@ -74,7 +74,7 @@ def given_run_options(
 
 def followed_job(ctx: click.Context, run: GivenOptions) -> tuple[Job, Caller]:
     """The job of a run, and who follows it on standard error. Raises ConfigError."""
-    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.devices import Job
     from model_analyzer.cli.progress.at_terminal import caller_at_terminal
 
     job = Job.of(run.profile(), os.environ, (ctx.obj or {}).get("timings"))

@@ -24,7 +24,7 @@ from model_analyzer.config.options import options_of
 from model_analyzer.config.table import ANALYZE, DOCTOR, PROFILE, Option, plain
 
 if TYPE_CHECKING:
-    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.devices import Job
     from model_analyzer.config.given_options import GivenOptions
     from model_analyzer.runner.timings import Timings
 
@@ -144,7 +144,7 @@ class Invocation:
 
     def job(self, command: str = PROFILE) -> Job:
         """The run that the options describe."""
-        from model_analyzer.app.bench.job import Job
+        from model_analyzer.app.bench.devices import Job
 
         return Job.of(self.options.profile(command), os.environ, self.timings)
 

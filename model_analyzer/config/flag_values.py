@@ -15,9 +15,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model_analyzer.config.fragments import Schema, any_case, any_of
 from model_analyzer.config.kinds import Integer, Integers, Kind
-from model_analyzer.config.nodes import Node
+from model_analyzer.config.nodes import Node, Schema, any_case, any_of
 from model_analyzer.domain.words import MOST_COUNT, MOST_RATE
 
 _INTEGER = r"\s*[+-]?[0-9]+"

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeGuard
 
 from model_analyzer.config.former_keys import FORMER_METRICS
-from model_analyzer.config.fragments import Schema, any_of, closed
 from model_analyzer.config.kinds import ListOf, Number, Text
-from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_all
+from model_analyzer.config.nodes import Entry, Node, Schema, any_of, closed, did_you_mean, read_all
 from model_analyzer.domain.goals import DEFAULT_WEIGHT, Constraint, GoalOverride, Objective
 from model_analyzer.domain.metrics import ALIASES, METRICS, Better, canonical, metric_of
 from model_analyzer.errors import wrong

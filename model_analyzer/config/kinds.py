@@ -16,27 +16,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
-from model_analyzer.config.fragments import (
+from model_analyzer.config.nodes import (
     NULL,
     SCALAR,
+    Entry,
+    Node,
+    Problems,
     Schema,
     any_case,
     any_of,
     array,
     closed,
-    mapping,
-    text,
-    whole,
-    with_commas,
-)
-from model_analyzer.config.nodes import (
-    Entry,
-    Node,
-    Problems,
     did_you_mean,
+    mapping,
     nearest,
     read_all,
     read_mapping,
+    text,
+    whole,
+    with_commas,
 )
 from model_analyzer.domain.words import MOST_COUNT, MOST_NUMBER, MOST_SECONDS
 

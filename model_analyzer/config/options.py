@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from model_analyzer.config import model_options, sweeps
-from model_analyzer.config.fragments import Schema
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -44,8 +43,10 @@ from model_analyzer.config.model_options import (
     TRITON_SERVER,
     ModelNames,
     Mount,
+    Plots,
+    ReportedVariants,
 )
-from model_analyzer.config.plot_options import Plots, ReportedVariants
+from model_analyzer.config.nodes import Schema
 from model_analyzer.config.table import (
     ANALYZE,
     BEST,

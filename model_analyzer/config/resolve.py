@@ -17,11 +17,10 @@ from typing import Any, Generic, TypeVar
 
 from model_analyzer.config.goal_kinds import shorthand_bounds, tightest
 from model_analyzer.config.kinds import Integer, Integers
-from model_analyzer.config.model_options import ModelEntry
+from model_analyzer.config.model_options import ModelEntry, ReportedVariant
 from model_analyzer.config.nodes import Entry, Node, Problems
 from model_analyzer.config.options import OPTIONS, options_of
 from model_analyzer.config.places import Places
-from model_analyzer.config.plot_options import ReportedVariant
 from model_analyzer.config.rules import (
     CONCURRENCIES,
     REQUEST_RATES,

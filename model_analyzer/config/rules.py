@@ -28,13 +28,9 @@ from model_analyzer.domain.flags import (
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
 from model_analyzer.domain.metrics import METRICS, Source, canonical, metric_of
-from model_analyzer.domain.quick_limits import (
+from model_analyzer.domain.settings import (
     ALTERNATIVE,
     SIZES,
-    field_with_several_values,
-    unsupported_loads,
-)
-from model_analyzer.domain.settings import (
     EndpointKind,
     ExecutorKind,
     LaunchMode,
@@ -42,6 +38,8 @@ from model_analyzer.domain.settings import (
     ModelType,
     Protocol,
     SearchMode,
+    field_with_several_values,
+    unsupported_loads,
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.windows import WINDOWS, Window

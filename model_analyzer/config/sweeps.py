@@ -17,9 +17,19 @@ from itertools import islice, product
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.config.fragments import NULL, Schema, any_of, array, closed, mapping
 from model_analyzer.config.kinds import Boolean, Integer, Kind, Number, Text
-from model_analyzer.config.nodes import Entry, Node, did_you_mean, read_mapping
+from model_analyzer.config.nodes import (
+    NULL,
+    Entry,
+    Node,
+    Schema,
+    any_of,
+    array,
+    closed,
+    did_you_mean,
+    mapping,
+    read_mapping,
+)
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import ALTERNATIVES
 from model_analyzer.domain.words import MOST_INSTANCES

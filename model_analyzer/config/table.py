@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.config.former_keys import what_to_write
-from model_analyzer.config.fragments import NULL, Schema, any_of, closed
 from model_analyzer.config.kinds import Kind
-from model_analyzer.config.nodes import Entry, Problems, did_you_mean
+from model_analyzer.config.nodes import NULL, Entry, Problems, Schema, any_of, closed, did_you_mean
 
 PROFILE = "profile"
 ANALYZE = "analyze"

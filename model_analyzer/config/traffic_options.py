@@ -10,7 +10,6 @@ from enum import Enum
 from math import fsum
 from typing import Any
 
-from model_analyzer.config.fragments import Schema, any_of, array, closed
 from model_analyzer.config.kinds import (
     Duration,
     FilePath,
@@ -21,7 +20,7 @@ from model_analyzer.config.kinds import (
     OneOf,
     Text,
 )
-from model_analyzer.config.nodes import Node, fields_of
+from model_analyzer.config.nodes import Node, Schema, any_of, array, closed, fields_of
 from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import MOST_RATE

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
-from model_analyzer.domain.joint_histogram import BETWEEN_TOKENS, FIRST_TOKEN, LATENCY
+from model_analyzer.domain.histograms import BETWEEN_TOKENS, FIRST_TOKEN, LATENCY
 from model_analyzer.domain.measurements import DerivedValues, Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import canonical
 

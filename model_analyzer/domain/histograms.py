@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of latencies: from these, several measurements of a trial give one percentile.
+"""Histograms of latencies: from these, several measurements of a trial give one percentile; and a
+joint histogram of the times of a language model's requests.
 
 A bin is 1 % wide: its ends differ by a factor of e^0.01. So a percentile of the histogram differs
 from that of the latencies by at most 1 %.
+
+Separate histograms do not say whether the requests with a late first token are those with slow
+tokens afterwards. So the times of a request are kept together, in the bins of `histograms`.
 """
 
 from __future__ import annotations
@@ -16,8 +20,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, repeat
+from math import prod
 from operator import itemgetter, sub
+from typing import NamedTuple
 
 # Bins for each factor of e; the first one starts at a nanosecond, the last one ends at 27 hours.
 _PER_FACTOR = 100
@@ -208,3 +214,120 @@ def numbers_in(text: str) -> Iterator[int]:
 @lru_cache(maxsize=4096)  # nearly all are small: a report reads millions of them
 def _number(digits: str) -> int:
     return sum(_VALUES[digit] % _BASE * _BASE**exponent for exponent, digit in enumerate(digits))
+
+
+LATENCY, FIRST_TOKEN, BETWEEN_TOKENS = "perf_latency", "time_to_first_token", "inter_token_latency"
+
+# A measurement with more requests keeps so many, chosen at random.
+MOST_REQUESTS = 2048
+# Four numbers for each request, and three before them, each with at most three digits.
+_LONGEST_JOINT_TEXT = 3 * (4 * MOST_REQUESTS + 3)
+
+
+class RequestTimes(NamedTuple):
+    """The latency of a request, the time to its first token, and the mean of the times between its
+    tokens (ms); None for a request with a single response.
+    """
+
+    latency: float
+    first_token: float
+    between_tokens: float | None
+
+
+# The bins of the three times.
+_Cell = tuple[int, int, int | None]
+
+
+@dataclass(frozen=True)
+class JointHistogram:
+    """The number of requests in each combination of bins, as a text (see `docs/checkpoints.md`)."""
+
+    text: str
+
+    @classmethod
+    def of(cls, requests: Iterable[RequestTimes]) -> JointHistogram:
+        return cls("".join(_encoded_cells(Counter(map(_cell, requests)))))
+
+    @cached_property
+    def counts(self) -> Mapping[_Cell, int]:
+        """The number of requests by their bins. Every text that `is_joint_histogram` accepts has
+        some meaning.
+        """
+        counts = Counter[_Cell]()
+        for cell, count in self._decoded():
+            counts[cell] += count
+        return counts
+
+    def _decoded(self) -> Iterator[tuple[_Cell, int]]:
+        numbers = numbers_in(self.text)
+        latency, first_low, between_low = (next(numbers, 0) for _ in range(3))
+        for further, first, between, count in zip(*repeat(numbers, 4), strict=False):
+            latency += further
+            between_bin = _bounded(between_low + between - 1) if between else None
+            yield (_bounded(latency), _bounded(first_low + first), between_bin), count
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no request; much faster than `total`."""
+        return not any(count for _, count in self._decoded())
+
+    @cached_property
+    def total(self) -> int:
+        """The number of requests."""
+        return sum(self.counts.values())
+
+    def within(self, limits: Mapping[str, float]) -> float:
+        """The number of requests with all their times up to these limits (ms), by the name of the
+        metric without its percentile. The bin of a limit counts in part. A request with a single
+        response has no time between tokens, so it is within each limit on these.
+        """
+        places = [
+            None if family not in limits else place_of(limits[family])
+            for family in (LATENCY, FIRST_TOKEN, BETWEEN_TOKENS)
+        ]
+        return sum(
+            count
+            * prod(
+                part_below(bin_, place)
+                for bin_, place in zip(cell, places, strict=True)
+                if bin_ is not None and place is not None
+            )
+            for cell, count in self.counts.items()
+        )
+
+
+def is_joint_histogram(text: str) -> bool:
+    """Whether a joint histogram may have this text."""
+    return len(text) <= _LONGEST_JOINT_TEXT and are_numbers(text)
+
+
+def _cell(request: RequestTimes) -> _Cell:
+    between = request.between_tokens
+    return (
+        bin_of(request.latency),
+        bin_of(request.first_token),
+        None if between is None else bin_of(between),
+    )
+
+
+def _bounded(bin_: int) -> int:
+    return min(bin_, BINS - 1)
+
+
+def _encoded_cells(counts: Mapping[_Cell, int]) -> Iterator[str]:
+    if not counts:
+        return
+    # without a bin first, so that None is not compared
+    cells = sorted(counts, key=lambda cell: (*cell[:2], -1 if cell[2] is None else cell[2]))
+    latency = cells[0][0]
+    first_low = min(first for _, first, _ in cells)
+    between_low = min((between for *_, between in cells if between is not None), default=0)
+    for low in (latency, first_low, between_low):
+        yield from digits_of(low)
+    for cell in cells:
+        this, first, between = cell
+        yield from digits_of(this - latency)
+        yield from digits_of(first - first_low)
+        yield from digits_of(0 if between is None else between - between_low + 1)
+        yield from digits_of(counts[cell])
+        latency = this

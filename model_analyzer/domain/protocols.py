@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol
 
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, Observation, Outcome
+from model_analyzer.domain.measurements import (
+    ModelMeasurement,
+    Notice,
+    Observation,
+    Outcome,
+    ServerStatistics,
+)
 from model_analyzer.domain.models import ModelVariant, empty
 from model_analyzer.domain.profiles import Conclusion, Outlook
 from model_analyzer.domain.settings import Protocol as ClientProtocol
 from model_analyzer.domain.slots import Asked, Finished, Lane, Slot, Unfinished
-from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, ServerSetup, Trial, Workload
 
 

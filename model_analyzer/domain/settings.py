@@ -1,22 +1,32 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""A resolved configuration: frozen sections, one for each room that needs settings.
+"""A resolved configuration: frozen sections, one for each room that needs settings; and the limits
+of a quick search that follow from the settings of a model; and how long a search may measure:
+the one rule of `--budget`.
 
 No other code asks where a value came from. If it matters whether the user set it, the field says
 so: an endpoint that is None was not given, and is chosen.
+
+The limits are checked in two places, and written here only. If the user chose the mode, the
+settings are enough: `config` checks them early, without any model, and names the line. If quick is
+the default, for ensembles, BLS models and models measured together, only the facts of the models
+tell: `search` checks the same limits when it knows the mode.
+
+All other rules are in one of these rooms: about keys that the user must not give at all in
+`config/rules.py`, about facts in `search/modes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import GoalOverride, ModelGoal
+from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import entry_for, is_pattern
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind
@@ -612,3 +622,89 @@ class ReportSettings:
     def asked_goal(self, model: str) -> GoalOverride:
         """The goal that the user asked for, for this model."""
         return self.goals.get(entry_for(model, self.goals) or "", self.default_goal)
+
+
+# Fields of the configuration that a quick search itself varies.
+SIZES = ("max_batch_size", "instance_group")
+
+# Supports everything that a quick search does not.
+ALTERNATIVE = "--search adaptive"
+
+
+def unsupported_loads(model: ModelSettings, mode: SearchMode) -> Iterator[tuple[str, str]]:
+    """What is not supported, and what to do: a quick search sets the concurrency itself, or uses a
+    single listed load.
+    """
+    if model.load_kind is LoadKind.REQUEST_RATE and not model.loads:
+        message = f"search mode {mode.value} searches concurrencies, not request rates"
+        yield message, f"remove the request rates, or give {ALTERNATIVE}"
+    for kind, values in (("load", model.loads), ("batch size", model.batch_sizes)):
+        if len(values) > 1:
+            message = f"search mode {mode.value} supports one {kind}, not {len(values)}"
+            yield message, f"{ALTERNATIVE} supports several"
+
+
+def field_with_several_values(
+    fields: Mapping[str, Sequence[object]], *, varied: Collection[str] = SIZES
+) -> str:
+    """The first field that has several values and is not `varied`, or ""."""
+    several = (name for name, values in fields.items() if len(values) > 1)
+    return next((name for name in several if name not in varied), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Seconds of measuring that a search may take; `None` sets no limit. What began before `since`
+    (seconds since the epoch), in an earlier run, costs nothing.
+
+    A measurement starts only if it is expected to end within the budget. The first one always
+    starts: without any measurement, a search would have no answer.
+    """
+
+    seconds: float | None = None
+    since: float = 0.0
+
+    def covers(self, outcomes: Sequence[Outcome]) -> bool:
+        """Whether a further trial fits, if it takes as long as the longest measurement among these
+        outcomes. A failure does not tell how long others take.
+        """
+        if self.seconds is None:
+            return True
+        measured = [outcome for outcome in outcomes if isinstance(outcome, Measurement)]
+        longest = max((outcome.duration_s for outcome in measured), default=0.0)
+        spent_s = self._spent_s(outcomes)
+        return spent_s < self.seconds and spent_s + longest <= self.seconds
+
+    def limit_s(self, outcomes: Sequence[Outcome]) -> float | None:
+        """The seconds that are left after these outcomes; None without a limit."""
+        return None if self.seconds is None else max(self.seconds - self._spent_s(outcomes), 0.0)
+
+    def _spent_s(self, outcomes: Iterable[Outcome]) -> float:
+        return wall_s(outcome for outcome in outcomes if outcome.started >= self.since)
+
+    def trials(self, trial_s: float) -> int | None:
+        """How many trials of `trial_s` seconds fit; None without a limit."""
+        return None if self.seconds is None else max(int(self.seconds / trial_s), 1)
+
+    def bounded(self, seconds: float, first_s: float) -> float:
+        """The part of `seconds` that the budget allows, where the first trial takes `first_s`."""
+        return seconds if self.seconds is None else max(min(seconds, self.seconds), first_s)
+
+    def left(self, seconds: float, spent_s: float) -> float:
+        """The part of `seconds` that the budget allows after `spent_s` seconds of measuring."""
+        return seconds if self.seconds is None else min(seconds, max(self.seconds - spent_s, 0.0))
+
+
+def wall_s(outcomes: Iterable[Outcome]) -> float:
+    """The seconds in which at least one of these outcomes was measured; parallel ones count once.
+    An outcome with an unknown start counts as measured alone.
+    """
+    total, end = 0.0, 0.0
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.started):
+        if not outcome.started:
+            total += outcome.duration_s
+            continue
+        finished = outcome.started + outcome.duration_s
+        total += max(finished - max(outcome.started, end), 0.0)
+        end = max(end, finished)
+    return total

@@ -8,11 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.goals import ModelGoal
 from model_analyzer.domain.models import ModelVariant, empty, thaw
-from model_analyzer.domain.settings import LaunchMode, ModelSettings, ServerRestart, ServerSettings
+from model_analyzer.domain.settings import (
+    Budget,
+    LaunchMode,
+    ModelSettings,
+    ServerRestart,
+    ServerSettings,
+)
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.windows import WINDOWS, Window
 from model_analyzer.domain.words import counted

@@ -21,7 +21,7 @@ from model_analyzer.search.choose import mode_for, mode_of
 from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.refine import most_confirmed
-from model_analyzer.search.space import BATCH_LIMIT, INSTANCES, UNBOUNDED, Dimension
+from model_analyzer.search.trial_map import BATCH_LIMIT, INSTANCES, UNBOUNDED, Dimension
 from model_analyzer.search.variants import other_parameters
 
 # How many values of an unbounded dimension are shown, and of any other one.

@@ -18,11 +18,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from model_analyzer.domain.arrivals import RANDOM
-from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import group_members
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import ProfileSettings, SearchSettings
+from model_analyzer.domain.settings import Budget, ProfileSettings, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.forecast.run_plan import LOAD_S, trial_seconds

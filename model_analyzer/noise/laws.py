@@ -18,10 +18,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from model_analyzer.domain.arrivals import is_random, traffic_of
-from model_analyzer.domain.measurements import Doubt, Measurement, ModelMeasurement, Outcome
+from model_analyzer.domain.measurements import (
+    Doubt,
+    Measurement,
+    ModelMeasurement,
+    ModelStatistics,
+    Outcome,
+)
 from model_analyzer.domain.metrics import METRICS, PERCENTILES
 from model_analyzer.domain.models import ModelConfig, ModelVariant, is_cached, is_decoupled
-from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.traffic import Arrivals
 from model_analyzer.domain.trials import (
     Failure,

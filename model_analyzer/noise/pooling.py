@@ -30,12 +30,12 @@ from model_analyzer.domain.measurements import (
     Notice,
     NoticeKind,
     Values,
+    added,
     joined,
 )
 from model_analyzer.domain.metrics import METRICS, PERCENTILES, Reduction, Unit
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.profiles import MeasuredTrial
-from model_analyzer.domain.statistics import added
 from model_analyzer.noise.laws import with_doubts
 
 _RATES = (Unit.INFERENCES_PER_SECOND, Unit.TOKENS_PER_SECOND)

@@ -12,8 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
-from model_analyzer.domain.measurements import ModelMeasurement, Values
-from model_analyzer.domain.statistics import RequestCounts, ServerStatistics
+from model_analyzer.domain.measurements import (
+    ModelMeasurement,
+    RequestCounts,
+    ServerStatistics,
+    Values,
+)
 from model_analyzer.domain.trials import Workload
 
 HIT_RATE = "cache_hit_rate"

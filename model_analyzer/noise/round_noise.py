@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.goodput import GOODPUT
-from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.joint_histogram import LATENCY
+from model_analyzer.domain.histograms import LATENCY, Histogram
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.metrics import METRICS, PERCENTILES, canonical
 from model_analyzer.noise.lag import SEND_LAG

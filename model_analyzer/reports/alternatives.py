@@ -22,13 +22,12 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import under
 from model_analyzer.domain.words import number_text
 from model_analyzer.reports.axes import Axes, Quantity
+from model_analyzer.reports.breakdown import Points, averages_of, distribution_of
 from model_analyzer.reports.budget import OtherLimits
-from model_analyzer.reports.evidence import gain_text, value_texts
-from model_analyzer.reports.headline import compared_at, unit_text
-from model_analyzer.reports.latencies import Points, averages_of, distribution_of
+from model_analyzer.reports.headline import compared_at, gain_text, unit_text, value_texts
 from model_analyzer.reports.parameters import configuration_changes
+from model_analyzer.results.answer import gain_over
 from model_analyzer.results.ranking import Ranking
-from model_analyzer.results.selection import gain_over
 
 # Noise takes time: of more measurements, only those have it that may be the best at some limit.
 _MOST_WITH_NOISE = 2000
@@ -73,7 +72,7 @@ class Alternatives:
     each changes in the default, its config.pbtxt, and the difference from that in the model
     repository. `commands` print the manifest, for each choice: one to which a limit is added, and
     one without a limit; "" if there is no command. `command` prints that of the run. `latencies`
-    has, by row, the distribution of the latencies and their averages over time: see `latencies.py`.
+    has, by row, the distribution of the latencies and their averages over time: see `breakdown.py`.
     """
 
     default: int | None

@@ -27,14 +27,26 @@ from model_analyzer.reports.alternatives import (
 )
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
 from model_analyzer.reports.budget import OtherLimits, budget_of
-from model_analyzer.reports.evidence import basis_text
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
-from model_analyzer.reports.figures import Figure, Limit, figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
-from model_analyzer.reports.headline import headline, settings_text, values_text
-from model_analyzer.reports.importance import Importance, importance_rows, swept_table
-from model_analyzer.reports.map_grid import MapView, map_view
+from model_analyzer.reports.headline import (
+    Figure,
+    Limit,
+    basis_text,
+    figures_of,
+    headline,
+    limits_of,
+    settings_text,
+    values_text,
+)
+from model_analyzer.reports.importance import (
+    Importance,
+    MapView,
+    importance_rows,
+    map_view,
+    swept_table,
+)
 from model_analyzer.reports.method import measuring_commands, method_of
 from model_analyzer.reports.parameters import configuration_changes, swept_text
 from model_analyzer.reports.plots import Chart, detailed_charts, same_memory_text, summary_charts
@@ -56,12 +68,11 @@ from model_analyzer.reports.tables import (
     hardware_table,
     summary_table,
 )
-from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer
+from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer, top, top_with_default
 from model_analyzer.results.columns import own_instances_text, reports_gpus
 from model_analyzer.results.effects import effects
 from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import top, top_with_default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

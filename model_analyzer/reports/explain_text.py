@@ -16,9 +16,8 @@ from model_analyzer.domain.trials import Failure, Workload
 from model_analyzer.domain.words import capitalized, counted, number_text, setting_text
 from model_analyzer.reports.remarks import failure_advice
 from model_analyzer.results.change import Change
-from model_analyzer.results.explain.confirmation import Confirmation
 from model_analyzer.results.explain.explain import Explanation
-from model_analyzer.results.explain.finding import AdvisedChange, FoundCause
+from model_analyzer.results.explain.finding import AdvisedChange, Confirmation, FoundCause
 from model_analyzer.results.explain.situation import Situation, ms, percent
 from model_analyzer.results.time_parts import TimePart, TimeParts
 

@@ -19,10 +19,14 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import load_words
 from model_analyzer.domain.words import counted, limit_text, number_text
 from model_analyzer.reports.axes import Axes
-from model_analyzer.reports.evidence import gain_text
-from model_analyzer.reports.figures import limits_of
 from model_analyzer.reports.front import Point, first_points, front_points
-from model_analyzer.reports.headline import compared_at, settings_text, unit_text
+from model_analyzer.reports.headline import (
+    compared_at,
+    gain_text,
+    limits_of,
+    settings_text,
+    unit_text,
+)
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.parameters import swept_text
 from model_analyzer.reports.plots import evenly, is_higher_better

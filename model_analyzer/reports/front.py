@@ -40,8 +40,7 @@ from model_analyzer.reports.plots import (
     x_axis,
     y_axis,
 )
-from model_analyzer.results.knee import knee_of
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import Ranking, VariantResult, knee_of
 
 _MOST_LOADS = 10
 # Labels that are closer than this share of the chart, across and up, would overlap.

@@ -23,10 +23,9 @@ from typing import Any
 
 import markupsafe
 
-from model_analyzer.reports.breakdown import SERVER_TIMES
+from model_analyzer.reports.breakdown import SERVER_TIMES, latency_charts
 from model_analyzer.reports.build import Detail, Page, setup_rows
 from model_analyzer.reports.images import Drawings
-from model_analyzer.reports.latencies import latency_charts
 from model_analyzer.reports.plots import Chart, chart_config
 from model_analyzer.reports.templating import render
 from model_analyzer.results.answer import SAFE_CHANCE

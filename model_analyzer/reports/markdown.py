@@ -14,8 +14,7 @@ from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.build import Detail, Page, Summary, setup_rows
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.images import Drawings
-from model_analyzer.reports.importance import Importance
-from model_analyzer.reports.map_grid import MapGrid
+from model_analyzer.reports.importance import Importance, MapGrid
 from model_analyzer.reports.plots import Chart
 from model_analyzer.reports.tables import Table
 

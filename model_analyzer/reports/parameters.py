@@ -12,8 +12,13 @@ from itertools import zip_longest
 from typing import Any
 
 from model_analyzer.domain.differences import settings_differences
-from model_analyzer.domain.models import ModelVariant, instance_groups
-from model_analyzer.domain.parameters import PARAMETER, model_and_field, unpacked
+from model_analyzer.domain.models import (
+    PARAMETER,
+    ModelVariant,
+    instance_groups,
+    model_and_field,
+    unpacked,
+)
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import load_words
 from model_analyzer.domain.words import shortened

@@ -17,8 +17,7 @@ from typing import Any
 
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, canonical, is_best_high
-from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.parameters import PARAMETER, differing_parameters
+from model_analyzer.domain.models import PARAMETER, ModelVariant, differing_parameters
 from model_analyzer.domain.profiles import TrialRecord, measured_trials
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.noise.pooling import pooled_trials

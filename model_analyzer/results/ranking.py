@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Orders the variants of a model by its goal. Variants that meet the constraints come first."""
+"""Orders the variants of a model by its goal. Variants that meet the constraints come first.
+
+The knee: up to which number of concurrent requests throughput grows in proportion to it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from operator import is_
 from types import MappingProxyType
 from typing import Any
@@ -47,6 +51,28 @@ from model_analyzer.noise.ties import (
     undominated,
 )
 from model_analyzer.results.conditions import Comparable, Group, LeftOut, Wanted, comparable
+
+# Beyond the knee, a further request adds less than this share of what the first ones added.
+_SHARE = 0.5
+
+# In production, a replica with more than this share of the measured rate has little left for a
+# burst, and a higher share of failed requests than this is no accident.
+NEARLY_ALL, FAILED = 0.85, 0.01
+
+
+def knee_of(throughputs: Mapping[int, float]) -> int | None:
+    """The concurrency of the knee, from throughputs by ascending concurrency; None if throughput
+    grows to the end, or with fewer than two loads.
+    """
+    loads = list(throughputs.items())
+    if len(loads) < 2:
+        return None
+    alone = loads[0][1] / loads[0][0]
+    for (load, throughput), (more, higher) in pairwise(loads):
+        if (higher - throughput) / (more - load) < _SHARE * alone:
+            return load
+    return None
+
 
 # Percent; smaller gains count as no gain.
 NO_GAIN = 0.5

@@ -29,10 +29,10 @@ from pathlib import Path, PurePosixPath
 
 from model_analyzer.domain.secrets import cache_directory
 from model_analyzer.errors import RuntimeNotFound, wrong
-from model_analyzer.runner.owner import boot_id, has_ended, this_process
 from model_analyzer.runner.process import run
 from model_analyzer.runner.runtime import InstalledRuntime, installed_runtime
 from model_analyzer.runner.versions import PYTHONS, short
+from model_analyzer.runner.workspace import boot_id, has_ended, this_process
 from model_analyzer.writing import open_own
 
 _LOCKS = Path(__file__).with_name("lock")

@@ -17,8 +17,7 @@ from typing import IO, NoReturn
 
 import psutil
 
-from model_analyzer.runner.owner import owner_of
-from model_analyzer.runner.workspace import GUARD, VARIABLE, remove_leftovers
+from model_analyzer.runner.workspace import GUARD, VARIABLE, owner_of, remove_leftovers
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,9 @@ from importlib import import_module
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.errors import ConfigError, Problem, wrong
-from model_analyzer.search.left_out import CORRECT, refused_as_it_is
 from model_analyzer.search.modes.mode import Mode
 from model_analyzer.search.plan import SEED, PlannedSearch, Subject
-from model_analyzer.search.variants import has_several_groups, is_manual
+from model_analyzer.search.variants import CORRECT, has_several_groups, is_manual, refused_as_it_is
 
 
 def mode_of(subject: Subject, settings: SearchSettings) -> SearchMode:

@@ -21,7 +21,7 @@ from math import isqrt
 
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.search.space import Coordinate, Space
+from model_analyzer.search.trial_map import Coordinate, Space
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE
 from model_analyzer.domain.metrics import ALIASES, METRICS, is_best_high
-from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.parameters import PARAMETER, Setting, differing_parameters
+from model_analyzer.domain.models import PARAMETER, ModelVariant, Setting, differing_parameters
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.state import checkpoint as value

@@ -43,17 +43,20 @@ from model_analyzer.state.format.codec import (
     MODE,
     REFUSED_VARIANTS,
     SEARCH,
+    Entry,
+    decode,
+    encode,
     encode_asked,
     encode_conclusion,
     encode_goal,
     encode_proof,
     encode_server_only,
     encode_shared_host,
+    split,
 )
 from model_analyzer.state.format.decoder import decode_goal
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.layout import Layout, is_journal, number_of, prefix_of
-from model_analyzer.state.format.lines import Entry, decode, encode, split
 from model_analyzer.state.lock import living_owner
 from model_analyzer.state.records import Records
 from model_analyzer.state.upgrade import Notes, upgraded_notes

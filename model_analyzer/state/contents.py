@@ -27,17 +27,29 @@ from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.format.codec import (
     ASKED,
     CONCLUSION,
+    COPY,
     DEFINITIONS,
     FORMAT,
     HEADER,
     METADATA,
+    MOST_BYTES,
     OUTCOMES,
     PROOF,
     SEARCH,
     SERVER_ONLY,
     SHARED_HOST,
+    DamagedLine,
     Encoder,
+    Entry,
+    checksum_of,
+    decode,
+    encode,
     encode_server_only,
+    inflated,
+    pieces,
+    restored,
+    split,
+    without_serial,
 )
 from model_analyzer.state.format.decoder import (
     decode_asked,
@@ -51,20 +63,6 @@ from model_analyzer.state.format.decoder import (
     decode_shared_host,
 )
 from model_analyzer.state.format.header import Header, decode_header, header_entry
-from model_analyzer.state.format.lines import (
-    COPY,
-    MOST_BYTES,
-    DamagedLine,
-    Entry,
-    checksum_of,
-    decode,
-    encode,
-    inflated,
-    pieces,
-    restored,
-    split,
-    without_serial,
-)
 from model_analyzer.state.format.losses import (
     MOST_NAMED,
     Losses,

@@ -11,8 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, is_wrong_path
-from model_analyzer.state.format.codec import OUTCOMES
-from model_analyzer.state.format.lines import Entry, encode, with_serial
+from model_analyzer.state.format.codec import OUTCOMES, Entry, encode, with_serial
 from model_analyzer.writing import open_own, sync_directory
 
 

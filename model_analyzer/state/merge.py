@@ -15,9 +15,8 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint, merged
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.mismatch import PROCESSOR, hardware_differences, hardware_of
 from model_analyzer.state.records import Records, unverified_key
 

@@ -26,10 +26,9 @@ from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.contents import Content, read_journal, take_lines
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, Entry, decode_again
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.format.lines import Entry, decode_again
 from model_analyzer.state.journal import Journal
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.records import Records

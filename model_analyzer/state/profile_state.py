@@ -35,6 +35,7 @@ from model_analyzer.state.format.codec import (
     GOALS,
     REFUSED_VARIANTS,
     Encoder,
+    Entry,
     encode_asked,
     encode_conclusion,
     encode_proof,
@@ -44,7 +45,6 @@ from model_analyzer.state.format.codec import (
 )
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.lock import Lock
 from model_analyzer.state.node import NodeJournals

@@ -33,9 +33,15 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.secrets import masked_values, settings_of
 from model_analyzer.domain.trials import FLAGS_WITHOUT_MEANING, Failure, Trial
 from model_analyzer.noise.pooling import is_replaced
-from model_analyzer.state.format.codec import DEFINITIONS
+from model_analyzer.state.format.codec import (
+    COPY,
+    DEFINITIONS,
+    Entry,
+    copy_entries,
+    decode_again,
+    deflated,
+)
 from model_analyzer.state.format.decoder import Decoder
-from model_analyzer.state.format.lines import COPY, Entry, copy_entries, decode_again, deflated
 from model_analyzer.state.format.losses import contents_text
 
 # Upstream stores the names of files, not their content: so the names count.

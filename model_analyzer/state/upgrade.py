@@ -15,8 +15,7 @@ from model_analyzer.domain.hardware import NAMELESS, WITHOUT_GPU, Device, name_b
 from model_analyzer.domain.profiles import Conclusion
 from model_analyzer.domain.slots import Asked, Lane
 from model_analyzer.domain.trials import ServerSetup, Trial
-from model_analyzer.state.format.codec import FORMAT, KINDS
-from model_analyzer.state.format.lines import Entry, encode
+from model_analyzer.state.format.codec import FORMAT, KINDS, Entry, encode
 from model_analyzer.state.records import Records
 
 # The first format whose setups have names of GPUs.

@@ -19,8 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from model_analyzer.app.bench.devices import server_setups
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job, server_setups
 from model_analyzer.app.bench.searched_subjects import searched_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.models import VariantNames

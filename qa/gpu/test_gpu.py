@@ -17,8 +17,7 @@ from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.runner.gpus import VISIBLE_DEVICES, Nvml, select, visible
-from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, Nvml, TritonMetrics, select, visible
 from model_analyzer.runner.repository import ModelRepository, stage
 from model_analyzer.runner.runtime import find_tritonserver
 from model_analyzer.runner.server.local import LocalLauncher

@@ -20,8 +20,8 @@ from typing import Any
 
 import yaml
 
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.serving import serve
+from model_analyzer.app.bench.devices import Job
+from model_analyzer.app.bench.workplace import serve
 from model_analyzer.app.run.beginning import begin
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml

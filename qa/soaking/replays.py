@@ -14,8 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from model_analyzer.app.bench.models import read_models
-from model_analyzer.app.bench.searched_subjects import searched_subjects
+from model_analyzer.app.bench.searched_subjects import read_models, searched_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import VariantNames

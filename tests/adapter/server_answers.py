@@ -28,8 +28,8 @@ from model_analyzer.domain.words import one_line
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import ServerClient, has_fixed_shapes
+from model_analyzer.runner.gpus import TritonMetrics
 from model_analyzer.runner.model_config import parse_text, to_text
-from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.runner.served_models import other_models, served_facts
 from model_analyzer.runner.server.endpoints import Address, Endpoints
 from tests.damaged_texts import damaged

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.domain.measurements import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.settings import Protocol
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.errors import ConfigError
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.http import HttpClient

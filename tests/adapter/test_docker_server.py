@@ -33,12 +33,11 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import RuntimeNotFound, ServerError
-from model_analyzer.runner.owner import this_process
-from model_analyzer.runner.server.container_arguments import OWNER_LABEL
-from model_analyzer.runner.server.docker import ContainerLauncher, connect
+from model_analyzer.runner.server.docker import OWNER_LABEL, ContainerLauncher, connect
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.timings import Timings
+from model_analyzer.runner.workspace import this_process
 
 IMAGE = "tritonserver:test"
 MODEL = ModelFacts(
@@ -659,7 +658,7 @@ def test_an_unreadable_log_does_not_matter(engine, make: Make, tmp_path: Path) -
 
 def ended_process() -> str:
     """The owner text of a process that is over."""
-    script = "from model_analyzer.runner.owner import this_process; print(this_process())"
+    script = "from model_analyzer.runner.workspace import this_process; print(this_process())"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

@@ -19,8 +19,7 @@ import pytest
 from model_analyzer.domain.costs import with_metered_power
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.measurements import Values
-from model_analyzer.runner.gpus import Gpu, GpuMonitor, Nvml, ObservedGpus, Sample
-from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
+from model_analyzer.runner.gpus import Gpu, GpuMonitor, Nvml, ObservedGpus, Sample, TritonMetrics
 from tests.conftest import GIB, TESTS, PretendDriver, gpu
 
 MB = 1e6

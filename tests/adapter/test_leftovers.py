@@ -19,10 +19,16 @@ import pytest
 
 from model_analyzer.errors import ServerError
 from model_analyzer.runner import workspace
-from model_analyzer.runner.owner import owner_of, this_process
 from model_analyzer.runner.process import Process
 from model_analyzer.runner.server.endpoints import choose_endpoints
-from model_analyzer.runner.workspace import VARIABLE, Workspace, remove_leftovers, shm_prefix
+from model_analyzer.runner.workspace import (
+    VARIABLE,
+    Workspace,
+    owner_of,
+    remove_leftovers,
+    shm_prefix,
+    this_process,
+)
 from tests.adapter.test_local_server import SETTINGS
 
 # a child that ignores SIGTERM, with a child of its own that nobody ends with it

@@ -19,16 +19,15 @@ from typing import Any
 import psutil
 import pytest
 
-from model_analyzer.domain.measurements import NoticeKind
+from model_analyzer.domain.measurements import ModelStatistics, NoticeKind, ServerStatistics
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LoadGeneratorSettings, ModelType, Protocol
 from model_analyzer.domain.slots import Overdue
-from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.host import ControlGroup
-from model_analyzer.runner.load import careful, child, launches, time_limits
+from model_analyzer.runner.load import child, launches, perf_analyzer, time_limits
 from model_analyzer.runner.load.launches import Launches, Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.runtime import Program
@@ -267,7 +266,7 @@ def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows
 def test_what_stays_unstable_for_long_is_accepted_sooner_unless_the_user_sized_the_window(
     pretend, make, monkeypatch
 ) -> None:
-    monkeypatch.setattr(careful, "_STRICT_S", 0.0)
+    monkeypatch.setattr(perf_analyzer, "_STRICT_S", 0.0)
     unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
     noisy = {"windows": [80, 100, 120]}
     generator = make(pretend.perf_analyzer(unstable, noisy, unstable, noisy))

@@ -22,7 +22,7 @@ from model_analyzer.runner.model_config import parse_text
 from model_analyzer.runner.process import Guard, Process, ReadyGuard, describe_status, run
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.runner.runtime import Program
-from model_analyzer.runner.server.c_api import EmbeddedServer
+from model_analyzer.runner.server.local import EmbeddedServer
 
 # a child that ignores SIGTERM, with a child of its own that does so too
 STUBBORN = "trap '' TERM; sleep 300 & sleep 300"

@@ -272,7 +272,14 @@ def test_a_server_that_goes_away_is_noticed_and_waited_for(elsewhere, make) -> N
 def test_a_server_that_denies_access_is_not_waited_for(elsewhere, make) -> None:
     server = make(elsewhere(header="authorization:Bearer s3cr3t"))
 
-    with pytest.raises(ServerError, match="does not answer: .*who are you"):
+    with pytest.raises(ServerError, match="cannot be used: .*who are you"):
+        server.version(SETUP)
+
+
+def test_another_server_of_the_protocol_is_refused_by_its_name(elsewhere, make) -> None:
+    server = make(elsewhere(name="mlserver", version="1.7.1"))
+
+    with pytest.raises(ServerError, match=r"cannot be used: it is mlserver 1\.7\.1: perf_analyzer"):
         server.version(SETUP)
 
 

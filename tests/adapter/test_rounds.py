@@ -13,20 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model_analyzer.domain.measurements import Measurement, NoticeKind
+from model_analyzer.domain.measurements import (
+    Measurement,
+    ModelStatistics,
+    NoticeKind,
+    ServerStatistics,
+)
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import Protocol
 from model_analyzer.domain.slots import Overdue
-from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.noise import first_look
 from model_analyzer.noise.pooling import pool
 from model_analyzer.runner.load import time_limits
 from model_analyzer.runner.load.generators import shares
-from model_analyzer.runner.load.intended import LEAD_S
 from model_analyzer.runner.load.launches import Reading
+from model_analyzer.runner.load.schedule import LEAD_S
 from tests.adapter.test_perf_analyzer import AliveServer, make, option, sent_at, work
 
 __all__ = ["make"]

@@ -30,7 +30,7 @@ from model_analyzer.runner.install import (
     unpack,
     without_python_variables,
 )
-from model_analyzer.runner.owner import boot_id, this_process
+from model_analyzer.runner.workspace import boot_id, this_process
 
 
 def write_wheel(directory: Path, name: str) -> str:

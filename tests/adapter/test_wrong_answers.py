@@ -20,7 +20,7 @@ from model_analyzer.domain.settings import Protocol
 from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.http import HttpClient
 from model_analyzer.runner.client.interface import ServerCallError
-from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
+from model_analyzer.runner.gpus import TritonMetrics
 from model_analyzer.runner.server.endpoints import Address, Endpoints
 from tests.adapter.server_answers import (
     GRPC_ANSWERS,

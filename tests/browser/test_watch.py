@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from model_analyzer.features.watch.server_readings import WatchReport
 from model_analyzer.features.watch.watch_text import watch_page
-from model_analyzer.features.watch.watching import WatchReport
 from tests.browser.conftest import Opened
 from tests.browser.test_reports import violations, widths
 from tests.features.watch.production import DEPLOYED, Server, looks, promise, seen

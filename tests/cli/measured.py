@@ -12,7 +12,7 @@ from typing import Any
 
 from model_analyzer.domain.goals import Goal, Objective
 from model_analyzer.domain.hardware import Device, Machine
-from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
+from model_analyzer.domain.histograms import JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Measurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord

@@ -359,7 +359,7 @@ def test_foreign_files_among_checkpoints_do_not_matter(setting) -> None:
 
 def test_a_checkpoint_of_a_newer_version_is_refused(complain, setting) -> None:
     setting.profile()
-    from model_analyzer.state.format.lines import encode
+    from model_analyzer.state.format.codec import encode
 
     path = setting.directory / "checkpoints" / "1.ckpt"
     path.write_bytes(encode({"entry": "header", "format": 99, "tool": "9.9"}))

@@ -21,7 +21,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.slots import Lane
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.format.lines import encode
+from model_analyzer.state.format.codec import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from tests.phrases import wrong_limit

@@ -15,9 +15,8 @@ import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 from tests.browser.pages import measured
 from tests.sizes import small_and_full

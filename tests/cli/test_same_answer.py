@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 from model_analyzer.reports.document import results_schema
-from model_analyzer.state.format.lines import decode, encode
+from model_analyzer.state.format.codec import decode, encode
 
 Run = Callable[..., tuple[int, str, str]]
 

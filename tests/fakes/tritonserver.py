@@ -58,6 +58,7 @@ PLAN = json.loads(os.environ.get("FAKE_TRITON", "{}"))
 VERSION = PLAN.get("version", "9.99.0")
 # the model that asks whether the server completes configurations
 PROBE = "model-analyzer-asks-whether-it-completes"
+NAME = PLAN.get("name", "triton")
 
 
 def flags(name: str) -> list[str]:
@@ -256,7 +257,7 @@ class Service(service_pb2_grpc.GRPCInferenceServiceServicer):
     def ServerMetadata(self, request, context):
         if not is_let_in(dict(context.invocation_metadata())):
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
-        return service_pb2.ServerMetadataResponse(name="triton", version=VERSION)
+        return service_pb2.ServerMetadataResponse(name=NAME, version=VERSION)
 
     def RepositoryIndex(self, request, context):
         response = service_pb2.RepositoryIndexResponse()
@@ -337,7 +338,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 case ["v2", "health", "live"]:
                     self.send(200, {})
                 case ["v2"]:
-                    self.send(200, {"name": "triton", "version": VERSION})
+                    self.send(200, {"name": NAME, "version": VERSION, "extensions": []})
                 case ["v2", "repository", "index"]:
                     self.send(200, [
                         {"name": name, "version": version, "state": state}

@@ -16,8 +16,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from model_analyzer.config.price_files import read_prices
-from model_analyzer.config.sources import parse_yaml
+from model_analyzer.config.sources import parse_yaml, read_prices
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.capacity.question import parse_trace
 from model_analyzer.reading.json_stream import TooLong

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.serving import AnyServer, Serving
-from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.bench.devices import Job
+from model_analyzer.app.bench.workplace import AnyServer, Serving, Workplace
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.metrics import Source
 from model_analyzer.domain.models import empty

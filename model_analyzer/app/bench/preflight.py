@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 
-from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import Models, read_models
-from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
+from model_analyzer.app.bench.devices import Devices, Job, devices_of, local_gpus
+from model_analyzer.app.bench.searched_subjects import Models, ineffective, infeasible, read_models
 from model_analyzer.config.places import Places
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import ExecutorKind, LaunchMode, ProfileSettings

@@ -11,12 +11,20 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 
 from model_analyzer.app.bench.bench import Bench, make_runner
-from model_analyzer.app.bench.devices import Devices, served_gpus
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import facts_from_server
-from model_analyzer.app.bench.searched_subjects import log_kinds, on_each_kind, searched_subjects
-from model_analyzer.app.bench.serving import Serving, check_version, machine_of, triton_server
-from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.bench.devices import Devices, Job, served_gpus
+from model_analyzer.app.bench.searched_subjects import (
+    facts_from_server,
+    log_kinds,
+    on_each_kind,
+    searched_subjects,
+)
+from model_analyzer.app.bench.workplace import (
+    Serving,
+    Workplace,
+    check_version,
+    machine_of,
+    triton_server,
+)
 from model_analyzer.app.conceal import Conceal
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.models import ModelFacts, fingerprint, thaw

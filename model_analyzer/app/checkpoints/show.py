@@ -41,7 +41,7 @@ from model_analyzer.reports.method import end_of_search, minute_text
 from model_analyzer.reports.parameters import parameters_of
 from model_analyzer.reports.tables import Table, answer_table, hardware_table, pairs_table
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model
+from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model, top_with_default
 from model_analyzer.results.effects import effects
 from model_analyzer.results.flat_rows import (
     NUMBERS,
@@ -54,7 +54,6 @@ from model_analyzer.results.flat_rows import (
     sort_rows,
 )
 from model_analyzer.results.ranking import Ranking
-from model_analyzer.results.selection import top_with_default
 from model_analyzer.state.checkpoint import Checkpoint, in_order
 from model_analyzer.state.find import Overview, overviews
 from model_analyzer.state.format.codec import MODE

@@ -14,21 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.app.delivery.files import (
-    OVERVIEW,
-    Related,
-    ReportWriter,
-    configuration_difference,
-    details_of,
-    head_of,
-    is_of_openai,
-    masked_configurations,
-    origin_of,
-    told_apart,
-    write_best,
-    write_error_log,
-    write_fleet,
-)
+from model_analyzer.app.delivery import files
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import ModelConfig, group_members
 from model_analyzer.domain.profiles import Profile
@@ -47,9 +33,15 @@ from model_analyzer.reports.tables import (
     server_table,
 )
 from model_analyzer.reports.write import ExportDirectory
-from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model
+from model_analyzer.results.answer import (
+    Answer,
+    ModelAnswer,
+    answer_of,
+    by_model,
+    top,
+    top_with_default,
+)
 from model_analyzer.results.ranking import Ranking, rank_across
-from model_analyzer.results.selection import top, top_with_default
 
 _NO_GOALS: Mapping[str, Goal] = {}
 
@@ -117,16 +109,18 @@ class Deploying:
         """How to use an answer, for its page, with masked secrets."""
         ranking = answer.ranking
         return Deployment(
-            configuration=head_of(answer) + masked_configurations(answer.best)
+            configuration=files.head_of(answer) + files.masked_configurations(answer.best)
             if answer.best
             else "",
-            difference=configuration_difference(answer.best, ranking, self.originals, masks=True),
+            difference=files.configuration_difference(
+                answer.best, ranking, self.originals, masks=True
+            ),
             command=self.command(answer),
             start=shlex.join(self._words(ranking)) if self._is_named(ranking) else "",
             configurations=tuple(
                 (
-                    masked_configurations(result),
-                    configuration_difference(result, ranking, self.originals, masks=True),
+                    files.masked_configurations(result),
+                    files.configuration_difference(result, ranking, self.originals, masks=True),
                 )
                 for result in ranking.results[:_MOST_CONFIGURATIONS]
             ),
@@ -137,7 +131,7 @@ class Deploying:
         to deploy, or if the ranking is across models.
         """
         ranking = answer.ranking
-        if not (self._is_named(ranking) and answer.is_met) or is_of_openai(ranking):
+        if not (self._is_named(ranking) and answer.is_met) or files.is_of_openai(ranking):
             return ""
         goal = self.other_goals.get(ranking.model)
         words = [*self._words(ranking)]
@@ -238,7 +232,7 @@ def answers_to(
     """The answers of these rankings, one for each model on each kind of hardware; writes nothing.
     For the parameters see `Answers` and `deliver`.
     """
-    origin = origin_of(profile, deploying.checkpoint)
+    origin = files.origin_of(profile, deploying.checkpoint)
     _log_count(rankings, is_cut_short=complete is False)
     every = [*map(answer_of, _with_best_of_all(rankings, settings))]
     models = by_model(every)
@@ -287,17 +281,19 @@ def deliver(
     """
     deployable: dict[Path, None] = {}
     remarks: list[str] = []
-    for answer, apart in told_apart(answers.answers):
+    for answer, apart in files.told_apart(answers.answers):
         originals = answers.deploying.originals
-        difference = configuration_difference(answer.best, answer.ranking, originals, apart=apart)
-        written = write_best(directory, answer, difference, "best", apart=apart)
+        difference = files.configuration_difference(
+            answer.best, answer.ranking, originals, apart=apart
+        )
+        written = files.write_best(directory, answer, difference, "best", apart=apart)
         deployable |= dict.fromkeys(written)
         remarks += apart.values()
     paths, missing = _write_reports(answers, settings, directory, charts)
     return Delivery(
         paths=(*paths, *(path for path in deployable if path.suffix == ".pbtxt")),
         remarks=[*remarks, *missing],
-        error_log=write_error_log(directory, answers.rankings),
+        error_log=files.write_error_log(directory, answers.rankings),
         deployments=[*_deployments(answers.answers, answers.deploying)],
     )
 
@@ -358,7 +354,7 @@ def _write_reports(
         drawn = [images.svg(page.charts, page.model) for page in pages]
         if any(row.has_tables for _, row in rows_of_formats(export.formats)):
             paths += _write_tables(directory, answers.tables)
-        writer = ReportWriter(
+        writer = files.ReportWriter(
             directory=directory,
             images=images,
             formats=export.formats,
@@ -376,13 +372,16 @@ def _write_reports(
         return paths, images.remarks()
 
 
-def _related(page: Page, answers: Answers, export: ExportSettings) -> Sequence[Related]:
+def _related(page: Page, answers: Answers, export: ExportSettings) -> Sequence[files.Related]:
     """The pages that a summary links."""
-    overview = [OVERVIEW] if _has_overview(answers) else []
+    overview = [files.OVERVIEW] if _has_overview(answers) else []
     rankings = [ranking for ranking in answers.rankings if ranking.model == page.model]
     if export.skip_detailed:
         return overview
-    return [*overview, *chain.from_iterable(details_of(each, export.best) for each in rankings)]
+    return [
+        *overview,
+        *chain.from_iterable(files.details_of(each, export.best) for each in rankings),
+    ]
 
 
 def _has_overview(answers: Answers) -> bool:
@@ -403,7 +402,7 @@ def _write_overview(
         )
         for model, (html, *_) in zip(by_model(answers.answers), written, strict=False)
     ]
-    return [write_fleet(directory, models)] if _has_overview(answers) else []
+    return [files.write_fleet(directory, models)] if _has_overview(answers) else []
 
 
 def _tables(
@@ -447,7 +446,7 @@ def _with_best_of_all(rankings: Sequence[Ranking], settings: ProfileSettings) ->
     return [*rankings, *rank_across(rankings, goal, _ACROSS_MODELS)]
 
 
-def _write_details(answers: Answers, settings: ProfileSettings, writer: ReportWriter) -> None:
+def _write_details(answers: Answers, settings: ProfileSettings, writer: files.ReportWriter) -> None:
     export = settings.export
     for ranking in answers.rankings:
         best = top(ranking, export.best)

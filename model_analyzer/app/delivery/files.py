@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 
 from model_analyzer import __version__
 from model_analyzer.domain.hardware import kind_folder
-from model_analyzer.domain.models import ModelConfig, ModelVariant, group_members, is_openai
-from model_analyzer.domain.parameters import PARAMETER, differing_parameters
+from model_analyzer.domain.models import (
+    PARAMETER,
+    ModelConfig,
+    ModelVariant,
+    differing_parameters,
+    group_members,
+    is_openai,
+)
 from model_analyzer.domain.profiles import FailedTrial, MeasuredTrial, Profile, TrialRecord
 from model_analyzer.domain.secrets import masked_values
 from model_analyzer.domain.settings import OutputFormat, PlotSettings, ReportSettings
@@ -30,10 +36,9 @@ from model_analyzer.reports.images import Drawings, Images, render_card
 from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.write import ExportDirectory, safe_name
-from model_analyzer.results.answer import Answer
+from model_analyzer.results.answer import Answer, top
 from model_analyzer.results.flat_rows import rows_of
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import top
 from model_analyzer.runner.model_config import to_text
 
 _TOOL = f"model-analyzer {__version__}"

@@ -10,21 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from model_analyzer import __version__
-from model_analyzer.app.progress.events import (
-    Answered,
-    BestChanged,
-    ModelFinished,
-    ModelStarted,
-    Phase,
-    PhaseStarted,
-    RunFinished,
-    RunStarted,
-    Sink,
-    StillMeasuring,
-    TrialEnded,
-    TrialLost,
-    TrialStarted,
-)
+from model_analyzer.app.progress import events
 from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
@@ -37,8 +23,7 @@ from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import NoiseModel, intervals_of
 from model_analyzer.noise.pooling import pool
 from model_analyzer.profiling import loop
-from model_analyzer.results.answer import Answer
-from model_analyzer.results.selection import Gain, gain_over
+from model_analyzer.results.answer import Answer, Gain, gain_over
 from model_analyzer.search.plan import Subject, by_name
 
 log = logging.getLogger(__name__)
@@ -47,9 +32,9 @@ log = logging.getLogger(__name__)
 _ESTIMATES = 40
 
 _PHASES = {
-    TrialStage.SEARCH: Phase.MEASURING,
-    TrialStage.REFINEMENT: Phase.REFINING,
-    TrialStage.FINALISTS: Phase.FINALISTS,
+    TrialStage.SEARCH: events.Phase.MEASURING,
+    TrialStage.REFINEMENT: events.Phase.REFINING,
+    TrialStage.FINALISTS: events.Phase.FINALISTS,
 }
 
 
@@ -87,7 +72,7 @@ class Tracker:
 
     def __init__(
         self,
-        sink: Sink,
+        sink: events.Sink,
         *,
         clock: Callable[[], float],
         hypothetically: Callable[[], AbstractContextManager[None]],
@@ -101,7 +86,7 @@ class Tracker:
         self._subjects: Sequence[Sequence[Subject]] = ()  # each on all kinds of hardware
         self._model = ""
         self._best: dict[str, _Best] = {}  # by kind
-        self._phase: tuple[Phase, str] | None = None
+        self._phase: tuple[events.Phase, str] | None = None
         self._count, self._failures, self._given_up = 0, 0, False
         self._under_way = 0
         self._latest: Trial | None = None  # what was started last
@@ -110,14 +95,16 @@ class Tracker:
 
     def run_started(self, models: Sequence[str]) -> None:
         self._sink.show(
-            RunStarted(elapsed_s=self._elapsed_s, version=__version__, models=tuple(models))
+            events.RunStarted(elapsed_s=self._elapsed_s, version=__version__, models=tuple(models))
         )
 
-    def phase(self, phase: Phase, model: str = "") -> None:
+    def phase(self, phase: events.Phase, model: str = "") -> None:
         """A phase begins, unless it is the current one."""
         if self._phase != (phase, model):
             self._phase = (phase, model)
-            self._sink.show(PhaseStarted(elapsed_s=self._elapsed_s, phase=phase, model=model))
+            self._sink.show(
+                events.PhaseStarted(elapsed_s=self._elapsed_s, phase=phase, model=model)
+            )
 
     def searches(
         self, subjects: Sequence[Subject], estimate: Callable[[Sequence[Subject]], TimeLeft]
@@ -142,7 +129,7 @@ class Tracker:
         self._expected.left.begin(index)
         self._expected.update(self._elapsed_s)
         self._sink.show(
-            ModelStarted(
+            events.ModelStarted(
                 elapsed_s=self._elapsed_s,
                 time_left_s=self._expected.time_left_s(self._elapsed_s),
                 model=subject.name,
@@ -169,7 +156,9 @@ class Tracker:
                 self._under_way -= 1
                 log.warning("%s: lost on %s (%s): measuring it again", trial, slot.name, reason)
                 self._sink.show(
-                    TrialLost(elapsed_s=self._elapsed_s, trial=trial, slot=slot.name, reason=reason)
+                    events.TrialLost(
+                        elapsed_s=self._elapsed_s, trial=trial, slot=slot.name, reason=reason
+                    )
                 )
             case loop.GivenUp(failures, last, resumed, kind):
                 self._given_up = True
@@ -191,7 +180,7 @@ class Tracker:
 
     def model_finished(self) -> None:
         self._sink.show(
-            ModelFinished(
+            events.ModelFinished(
                 elapsed_s=self._elapsed_s,
                 model=self._model,
                 trials=self._count,
@@ -202,7 +191,7 @@ class Tracker:
 
     def answered(self, answer: Answer, sentence: str, files: Iterable[Path]) -> None:
         self._sink.show(
-            Answered(
+            events.Answered(
                 elapsed_s=self._elapsed_s,
                 answer=answer,
                 sentence=sentence,
@@ -211,7 +200,7 @@ class Tracker:
         )
 
     def run_finished(self, exit_status: int) -> None:
-        self._sink.show(RunFinished(elapsed_s=self._elapsed_s, exit_status=exit_status))
+        self._sink.show(events.RunFinished(elapsed_s=self._elapsed_s, exit_status=exit_status))
 
     def paused(self) -> AbstractContextManager[None]:
         """A block in which other code may write to the terminal and ask questions."""
@@ -232,7 +221,7 @@ class Tracker:
         self._latest = trial
         self._best[trial.setup.kind].outlook = outlook
         self._sink.show(
-            TrialStarted(
+            events.TrialStarted(
                 elapsed_s=self._elapsed_s,
                 time_left_s=self._expected.time_left_s(self._elapsed_s),
                 trial=trial,
@@ -246,7 +235,7 @@ class Tracker:
     def _still_measuring(self, trial: Trial, overdue: Overdue, slot: str) -> None:
         limit_s, expected_s = overdue.limit_s, overdue.expected_s
         self._sink.show(
-            StillMeasuring(
+            events.StillMeasuring(
                 elapsed_s=self._elapsed_s,
                 trial=trial,
                 for_s=round(overdue.for_s, 1),
@@ -277,7 +266,7 @@ class Tracker:
         else:
             leader = best_so_far.add(trial, outcome)
         self._sink.show(
-            TrialEnded(
+            events.TrialEnded(
                 elapsed_s=self._elapsed_s,
                 time_left_s=self._expected.time_left_s(self._elapsed_s),
                 trial=trial,
@@ -292,7 +281,7 @@ class Tracker:
         if leader is not None:
             best, measurement = leader
             self._sink.show(
-                BestChanged(
+                events.BestChanged(
                     elapsed_s=self._elapsed_s,
                     trial=best,
                     measurement=measurement,

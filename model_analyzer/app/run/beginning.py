@@ -8,13 +8,10 @@ import logging
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from model_analyzer.app.bench.devices import Devices
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import fetched_for_user
+from model_analyzer.app.bench.devices import Devices, Job, provide_programs
 from model_analyzer.app.bench.preflight import preflight, with_possible_formats
-from model_analyzer.app.bench.programs import provide_programs
-from model_analyzer.app.bench.serving import AnyServer, make_server
-from model_analyzer.app.bench.workplace import Workplace, prepare
+from model_analyzer.app.bench.searched_subjects import fetched_for_user
+from model_analyzer.app.bench.workplace import AnyServer, Workplace, make_server, prepare
 from model_analyzer.domain.settings import ExecutorKind
 
 log = logging.getLogger(__name__)

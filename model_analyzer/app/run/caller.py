@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.config.resolve import described
 from model_analyzer.errors import ModelAnalyzerError
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.run.beginning import begin
 from model_analyzer.app.run.caller import Caller, followed
 from model_analyzer.app.run.measuring import Session, make_ready

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import complain, echo, echo_data
-from model_analyzer.cli.output import is_shown, open_checkpoint, warn_all
 from model_analyzer.cli.run_options import run_options
 from model_analyzer.cli.shared_options import (
     allow_miss_option,
@@ -24,11 +23,14 @@ from model_analyzer.cli.shared_options import (
     given_result_options,
     goal_options,
     is_given,
+    is_shown,
     model_option,
+    open_checkpoint,
     path_option,
     prices_option,
     remarks_option,
     shows_remarks,
+    warn_all,
 )
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong

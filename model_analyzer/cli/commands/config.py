@@ -49,7 +49,7 @@ def validate(files: Sequence[str], as_json: bool, file_only: bool) -> int:
       model-analyzer config validate my.yaml
       model-analyzer config validate --file-only my.yaml
     """
-    from model_analyzer.app.validate import validate as check
+    from model_analyzer.app.preview import validate as check
     from model_analyzer.cli.table_command import warn_about
 
     checked = [check(name, os.environ, with_models=not file_only) for name in files]

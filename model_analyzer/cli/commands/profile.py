@@ -15,7 +15,7 @@ from model_analyzer.config.table import PROFILE
 from model_analyzer.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
-    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.devices import Job
 
 _DRY_RUN = click.Option(["--dry-run"], is_flag=True, help="Show what would run, then exit.")
 _JSON = click.Option(

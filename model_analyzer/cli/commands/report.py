@@ -32,8 +32,8 @@ def report(invocation: Invocation) -> int:
       model-analyzer report -n resnet_config_4,resnet_config_7 -e reports
       model-analyzer report --fleet runs/* -e overview
     """
-    from model_analyzer.app.report import fleet
-    from model_analyzer.app.report import report as write_reports
+    from model_analyzer.app.recommend import fleet
+    from model_analyzer.app.recommend import report as write_reports
     from model_analyzer.cli.console import TerminalView
 
     is_fleet, directories = invocation.switches["fleet"], invocation.arguments
@@ -64,7 +64,7 @@ def analyze(invocation: Invocation) -> int:
     Example:
       model-analyzer analyze -f my.yaml
     """
-    from model_analyzer.app.report import analyze as rank_again
+    from model_analyzer.app.recommend import analyze as rank_again
     from model_analyzer.cli.console import TerminalView
 
     job = invocation.job(ANALYZE)

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the live view shows, as lines of a width: pure, from the events so far and the time. Metrics
 and times take a few characters.
+
+A chart of measurements for the terminal, as lines of text: pure.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -24,13 +28,12 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.cli.progress.scatter import Dot, scatter
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import METRICS, Better, Unit
 from model_analyzer.domain.profiles import Outlook
 from model_analyzer.domain.trials import Failure, Trial, load_text, load_words, trial_words, under
 from model_analyzer.domain.words import capitalized, chance_text, number_text, percent_text
-from model_analyzer.reports.evidence import gain_text
+from model_analyzer.reports.headline import gain_text
 
 # Beginnings of tags, and how they are said in short.
 _SHORT = {
@@ -504,3 +507,54 @@ def _rule(left: Text, right: Text, width: int) -> Text:
     between = max(width - left.cell_len - right.cell_len - around + 2, 1)
     parts = ("── ", left, " " + "─" * between + " ", right, " ──")
     return Text.assemble(*((part, "dim") if isinstance(part, str) else part for part in parts))
+
+
+class Dot(NamedTuple):
+    """A measurement: across, up, and whether it meets the constraints."""
+
+    x: float
+    y: float
+    passes: bool
+
+
+# The marks, from the least to the most important: the last one in a place is shown.
+_MISSED, _MEETS, _BEST = (_MISSES, "yellow"), ("•", "cyan"), ("◉", "bold green")
+
+
+def scatter(
+    dots: Sequence[Dot], best: Dot | None, titles: tuple[str, str], width: int, height: int
+) -> list[Text]:
+    """The dots in `height` lines of at most `width` cells, with an axis that is logarithmic across
+    and begins at zero upwards. `titles` are those across and up. Nothing without two positive dots.
+    """
+    dots = [dot for dot in dots if dot.x > 0 and dot.y >= 0]
+    if len(dots) < 2:
+        return []
+    left, right = (math.log(edge(dot.x for dot in dots)) for edge in (min, max))
+    top = max(dot.y for dot in dots) or 1.0
+    margin = max(cell_len(number_text(top)), cell_len("0")) + 2
+    columns, rows = width - margin, height - 2
+    if columns < 10 or rows < 3:
+        return []
+    cells: dict[tuple[int, int], tuple[str, str]] = {}
+    ordered = sorted(dots, key=lambda dot: dot.passes)
+    marks = [(dot, _MEETS if dot.passes else _MISSED) for dot in ordered]
+    marks += [(best, _BEST)] if best is not None and best.x > 0 else []
+    for dot, mark in marks:
+        across = (math.log(dot.x) - left) / ((right - left) or 1.0)
+        column = min(max(round(across * (columns - 1)), 0), columns - 1)
+        row = min(max(round((1 - dot.y / top) * (rows - 1)), 0), rows - 1)
+        cells[row, column] = mark
+    lines = [Text(titles[1], style="dim")]
+    for row in range(rows):
+        label = number_text(top) if row == 0 else "0" if row == rows - 1 else ""
+        line = Text.assemble((f"{label:>{margin - 2}} │", "dim"))
+        for column in range(columns):
+            text, style = cells.get((row, column), (" ", ""))
+            line.append(text, style=style)
+        lines.append(line)
+    ends = [number_text(math.exp(left)), number_text(math.exp(right))]
+    between = columns - cell_len(ends[0]) - cell_len(ends[1])
+    middle = titles[0].center(between) if between >= len(titles[0]) else " " * max(between, 1)
+    lines.append(Text(f"{' ' * margin}{ends[0]}{middle}{ends[1]}", style="dim"))
+    return lines

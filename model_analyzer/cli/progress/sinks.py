@@ -14,7 +14,6 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
-from model_analyzer.app.progress.document import document_of
 from model_analyzer.app.progress.events import (
     BestChanged,
     Event,
@@ -24,6 +23,7 @@ from model_analyzer.app.progress.events import (
     StillMeasuring,
     TrialEnded,
     TrialStarted,
+    document_of,
 )
 from model_analyzer.cli.progress.screen import Screen, duration, expectation_text, values_text
 from model_analyzer.domain.hardware import place_text

@@ -18,12 +18,10 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import canonical, metric_of
 from model_analyzer.domain.words import counted, limit_text, number_text
-from model_analyzer.features.capacity.facts.autoscaling import Autoscaler
+from model_analyzer.features.capacity.facts.autoscaling import Autoscaler, DayCost, DayPlan
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity, ReplicaCapacity
-from model_analyzer.features.capacity.facts.day import DayCost, DayPlan
 from model_analyzer.features.capacity.facts.missing import Gap, Missing
-from model_analyzer.features.capacity.facts.points import Lack, Point
-from model_analyzer.features.capacity.facts.replica import Carried, Keeps
+from model_analyzer.features.capacity.facts.points import Carried, Keeps, Lack, Point
 from model_analyzer.features.capacity.facts.sizing import Count, Demand, RateOutlook, Sizing
 from model_analyzer.reports.document import bounds
 from model_analyzer.reports.markdown import escaped, markdown_table

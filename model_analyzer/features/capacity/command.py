@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import check_format, open_checkpoint, print_tables, put, warn_all
 from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
+    check_format,
     checkpoint_argument,
     conditions_option,
     config_file_option,
@@ -26,9 +26,13 @@ from model_analyzer.cli.shared_options import (
     goal_options,
     is_given,
     model_option,
+    open_checkpoint,
     output_option,
     path_option,
     prices_option,
+    print_tables,
+    put,
+    warn_all,
 )
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 

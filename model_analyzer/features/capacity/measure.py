@@ -10,24 +10,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.extra import Extra, measure_extra, repetition
 from model_analyzer.domain.arrivals import without_load_flags
-from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.metrics import metric_of
 from model_analyzer.domain.models import empty
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.settings import LaunchMode, ModelSettings, ProfileSettings
+from model_analyzer.domain.settings import Budget, LaunchMode, ModelSettings, ProfileSettings
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import LoadKind, Trial, workload_words
 from model_analyzer.domain.words import counted, number_text
 from model_analyzer.errors import wrong
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity
-from model_analyzer.features.capacity.facts.points import Lack, Point, requests_needed
-from model_analyzer.features.capacity.facts.replica import Keeps, keeps_at
+from model_analyzer.features.capacity.facts.points import (
+    Keeps,
+    Lack,
+    Point,
+    keeps_at,
+    requests_needed,
+)
 from model_analyzer.features.capacity.question import Question
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.search.plan import PartialPlan, Plan, Subject, recorded, side_by_side

@@ -25,9 +25,13 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.words import MOST_DEMAND, counted, shortened
 from model_analyzer.errors import ConfigError, UnusableCheckpoint, wrong
 from model_analyzer.features.capacity.capacity_text import CapacityReport
-from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
+from model_analyzer.features.capacity.facts.autoscaling import (
+    LoadTrace,
+    autoscaler_of,
+    day_cost,
+    day_plan,
+)
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity, capacity_of
-from model_analyzer.features.capacity.facts.day import LoadTrace, day_cost, day_plan
 from model_analyzer.features.capacity.facts.sizing import Demand, Sizing, sizing_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint

@@ -14,8 +14,7 @@ from pathlib import Path
 import psutil
 
 from model_analyzer import __version__
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.programs import installs_load_generator, installs_server
+from model_analyzer.app.bench.devices import Job, installs_load_generator, installs_server
 from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ModelAnalyzerError

@@ -5,35 +5,47 @@
 from __future__ import annotations
 
 import logging
+import re
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from model_analyzer.app.bench.bench import Bench
-from model_analyzer.app.bench.devices import Devices
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Devices, Job
 from model_analyzer.app.bench.searched_subjects import log_kinds, on_each_kind, searched_subjects
-from model_analyzer.app.bench.serving import Serving
-from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.bench.workplace import Serving, Workplace
+from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.secrets import masked_url
 from model_analyzer.domain.settings import ExecutorSettings
 from model_analyzer.domain.slots import Slot
+from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import ClusterError
 from model_analyzer.features.cluster.child_environment import niceness_remark
 from model_analyzer.features.cluster.ray_slots import (
     NodeDiedError,
+    answer,
     cluster_nodes,
     connected,
+    is_answering,
+    kill_slot,
+    require_ray,
     reserved,
+    start_slot,
 )
 from model_analyzer.features.cluster.slot_bench import slot_order
-from model_analyzer.features.cluster.slot_places import SlotPlace, plan_slots
-from model_analyzer.features.cluster.slot_worker import SlotFacts, disagreement, processors_remark
-from model_analyzer.runner.executors.several_slots import ClusterExecutor
+from model_analyzer.features.cluster.slot_places import SlotPlace, numbered, plan_slots
+from model_analyzer.features.cluster.slot_worker import (
+    SlotFacts,
+    SlotOrder,
+    change,
+    disagreement,
+    processors_remark,
+)
+from model_analyzer.runner.executors.several_slots import ClusterExecutor, SlotLostError
 from model_analyzer.runner.gpus import Nvml, ObservedGpus
 from model_analyzer.runner.repository import OutputRepository
 from model_analyzer.state.format.layout import Layout
@@ -41,23 +53,6 @@ from model_analyzer.state.node import Sharing
 
 if TYPE_CHECKING:
     from model_analyzer.features.cluster.ray_slots import PlacementGroup
-import re
-from collections.abc import Hashable
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
-
-from model_analyzer.domain.measurements import Outcome
-from model_analyzer.domain.trials import Trial
-from model_analyzer.features.cluster.ray_slots import (
-    answer,
-    is_answering,
-    kill_slot,
-    require_ray,
-    start_slot,
-)
-from model_analyzer.features.cluster.slot_places import numbered
-from model_analyzer.features.cluster.slot_worker import SlotOrder, change
-from model_analyzer.runner.executors.several_slots import SlotLostError
 
 log = logging.getLogger(__name__)
 

@@ -16,12 +16,10 @@ from functools import partial
 from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import fetched
+from model_analyzer.app.bench.devices import Job, provide_programs
 from model_analyzer.app.bench.preflight import preflight
-from model_analyzer.app.bench.programs import provide_programs
-from model_analyzer.app.bench.serving import make_server, serve
-from model_analyzer.app.bench.workplace import claim_output, prepare
+from model_analyzer.app.bench.searched_subjects import fetched
+from model_analyzer.app.bench.workplace import claim_output, make_server, prepare, serve
 from model_analyzer.app.conceal import concealing
 from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings, RepositorySettings

@@ -40,7 +40,7 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError, ConfigError, ModelAnalyzerError, RuntimeNotFound
 from model_analyzer.features.cluster.child_environment import child_environment
 from model_analyzer.runner.gpus import VISIBLE_DEVICES
-from model_analyzer.runner.owner import boot_id
+from model_analyzer.runner.workspace import boot_id
 from model_analyzer.state.node import SlotJournal
 from model_analyzer.writing import open_own
 

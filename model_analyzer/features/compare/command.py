@@ -15,7 +15,6 @@ import click
 
 from model_analyzer.cli.complete import complete_metrics, complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint, print_tables, put, warn_all
 from model_analyzer.cli.run_options import given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     config_file_option,
@@ -23,7 +22,11 @@ from model_analyzer.cli.shared_options import (
     format_option,
     goal_options,
     is_given,
+    open_checkpoint,
     output_option,
+    print_tables,
+    put,
+    warn_all,
 )
 from model_analyzer.errors import (
     EXIT_OK,
@@ -183,7 +186,7 @@ def compare(
     """
     from model_analyzer.config.kinds import Duration
     from model_analyzer.config.nodes import Node
-    from model_analyzer.features.compare.compare import (
+    from model_analyzer.features.compare.comparison_page import (
         checkpoint_place,
         comparison,
         parse_metrics,
@@ -295,7 +298,7 @@ def _show(report: ComparisonReport, form: str, output: Path | None) -> None:
 
 def _page(report: ComparisonReport) -> str:
     """The comparison as a page, with warnings about images that are missing in it."""
-    from model_analyzer.features.compare.compare import page_of
+    from model_analyzer.features.compare.comparison_page import page_of
 
     text, remarks = page_of(report)
     warn_all(remarks)

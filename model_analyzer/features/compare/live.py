@@ -29,10 +29,11 @@ from model_analyzer.features.compare.facts.comparison import (
     ComparedPair,
     Live,
     ModelComparison,
+    Pairs,
     Rule,
+    conclusion,
     judge,
 )
-from model_analyzer.features.compare.facts.pairs import Pairs, conclusion
 from model_analyzer.features.compare.sides import LiveSide, Sides, Target, start
 from model_analyzer.features.proof.outputs import OutputCheck, OutputOptions
 from model_analyzer.reports.parameters import configuration_changes

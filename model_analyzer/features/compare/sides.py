@@ -13,10 +13,9 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import fetched_for_user
+from model_analyzer.app.bench.devices import Job, provide_programs
 from model_analyzer.app.bench.preflight import Preflight, preflight
-from model_analyzer.app.bench.programs import provide_programs
+from model_analyzer.app.bench.searched_subjects import fetched_for_user
 from model_analyzer.app.bench.workplace import Workplace, prepare
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.selection import goals_of, measured_subjects

@@ -12,12 +12,23 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from model_analyzer.app.bench.devices import Devices, devices_of, local_gpus
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import fetched_for_user, read_models, repository_facts
+from model_analyzer.app.bench.devices import (
+    Devices,
+    Job,
+    devices_of,
+    installs_load_generator,
+    installs_server,
+    launcher,
+    local_gpus,
+)
 from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
-from model_analyzer.app.bench.programs import installs_load_generator, installs_server, launcher
-from model_analyzer.app.bench.searched_subjects import ineffective, infeasible
+from model_analyzer.app.bench.searched_subjects import (
+    fetched_for_user,
+    ineffective,
+    infeasible,
+    read_models,
+    repository_facts,
+)
 from model_analyzer.app.bench.workplace import check_variants_directory
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
@@ -36,49 +47,12 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.errors import ConfigError, ModelAnalyzerError, Problem, RepositoryError
+from model_analyzer.features.doctor import machine_checks, model_checks, program_checks
 from model_analyzer.features.doctor.findings import Finding, Level, ok, problem, warning
-from model_analyzer.features.doctor.machine_checks import (
-    check_gpus,
-    check_group,
-    check_readable,
-    check_store,
-    judge_governors,
-    judge_load,
-    judge_memory,
-    judge_place,
-    judge_platform,
-    judge_shared_memory,
-    judge_time_of_day,
-    judge_ulimits,
-    read_governors,
-    read_load,
-    read_memory,
-    read_shared_memory,
-    read_synchronised,
-    read_ulimits,
-    size_mib,
-)
-from model_analyzer.features.doctor.model_checks import (
-    FirstRequest,
-    check_measuring,
-    check_model,
-    check_served,
-    check_tiny_model,
-    judge_served_gpus,
-)
-from model_analyzer.features.doctor.network_checks import check_docker, check_ports
-from model_analyzer.features.doctor.program_checks import (
-    check_load_generator,
-    check_models_interpreter,
-    check_packages,
-    check_server,
-    to_be_installed,
-)
 from model_analyzer.runner.client.connect import access_flags
-from model_analyzer.runner.gpus import VISIBLE_DEVICES
+from model_analyzer.runner.gpus import VISIBLE_DEVICES, TritonMetrics
 from model_analyzer.runner.host import read_destination
 from model_analyzer.runner.install import Platform
-from model_analyzer.runner.monitors.triton_metrics import TritonMetrics
 from model_analyzer.runner.repository import ModelRepository, model_names, stage
 from model_analyzer.runner.runtime import Program, installed_runtime
 from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
@@ -245,26 +219,32 @@ class _Doctor:
 
     def _machine(self) -> Findings:
         here, path = Platform.of_here(), self._settings.load_generator.path
-        has_program = here.unfit is None or bool(check_load_generator(path, self._environment)[1])
-        yield judge_platform(here, has_program=has_program)
-        yield judge_load(read_load())
-        yield judge_memory(read_memory())
-        yield from check_group()
-        yield judge_ulimits(read_ulimits(), connections=_connections(self._settings))
-        yield judge_governors(read_governors())
+        has_program = here.unfit is None or bool(
+            program_checks.check_load_generator(path, self._environment)[1]
+        )
+        yield machine_checks.judge_platform(here, has_program=has_program)
+        yield machine_checks.judge_load(machine_checks.read_load())
+        yield machine_checks.judge_memory(machine_checks.read_memory())
+        yield from machine_checks.check_group()
+        yield machine_checks.judge_ulimits(
+            machine_checks.read_ulimits(), connections=_connections(self._settings)
+        )
+        yield machine_checks.judge_governors(machine_checks.read_governors())
         if _needs_time_of_day(self._settings):
-            yield judge_time_of_day(read_synchronised())
+            yield machine_checks.judge_time_of_day(machine_checks.read_synchronised())
 
     def _storage(self) -> Findings:
-        yield judge_shared_memory(read_shared_memory())
+        yield machine_checks.judge_shared_memory(machine_checks.read_shared_memory())
         settings = self._settings
         repository, url = settings.repository.path, settings.repository.url
         if url is not None and not self._examination.unfetched:
-            yield check_store(url, self._environment)
+            yield machine_checks.check_store(url, self._environment)
         models = [model.name for model in settings.models]
-        needed = size_mib([repository / name for name in models]) if repository else 0.0
+        needed = (
+            machine_checks.size_mib([repository / name for name in models]) if repository else 0.0
+        )
         if repository is not None:
-            yield check_readable("model repository", repository, models or None)
+            yield machine_checks.check_readable("model repository", repository, models or None)
         places = [("export path", "--export-path", settings.export.path, 0.0)]
         if not settings.checkpoint.disabled:
             directory = settings.checkpoint.directory
@@ -277,16 +257,16 @@ class _Doctor:
             places.append(("variants", "--output-model-repository-path", output, needed))
         places.append(("temporary files", "TMPDIR", self._work, 0.0))
         for name, option, path, mib in places:
-            yield judge_place(name, option, read_destination(path), needed_mib=mib)
+            yield machine_checks.judge_place(name, option, read_destination(path), needed_mib=mib)
 
     @cached_property
     def _ports(self) -> Sequence[Finding]:
         """Of our own server, or one finding for each remote server."""
-        return [*check_ports(self._settings.server)]
+        return [*program_checks.check_ports(self._settings.server)]
 
     def _network(self) -> Findings:
         yield from self._ports
-        yield check_docker(
+        yield program_checks.check_docker(
             self._environment,
             image=self._settings.docker.image,
             is_needed=self._settings.server.launch is LaunchMode.DOCKER,
@@ -300,19 +280,27 @@ class _Doctor:
             yield from self._served_gpus()
             return
         variable = self._environment.get(VISIBLE_DEVICES)
-        yield from check_gpus(self._settings.monitors.gpus, variable)
+        yield from machine_checks.check_gpus(self._settings.monitors.gpus, variable)
 
     def _programs(self) -> Findings:
         environment = self._environment
-        finding, self._server = check_server(
+        finding, self._server = program_checks.check_server(
             self._settings.server, environment, self._work / "library"
         )
-        yield to_be_installed(finding) if installs_server(self._settings) else finding
-        finding, self._load = check_load_generator(self._settings.load_generator.path, environment)
-        yield to_be_installed(finding) if installs_load_generator(self._settings) else finding
+        yield (
+            program_checks.to_be_installed(finding) if installs_server(self._settings) else finding
+        )
+        finding, self._load = program_checks.check_load_generator(
+            self._settings.load_generator.path, environment
+        )
+        yield (
+            program_checks.to_be_installed(finding)
+            if installs_load_generator(self._settings)
+            else finding
+        )
         if self._server is not None:
             runtime = installed_runtime(environment)
-            python = check_models_interpreter(self._server, runtime, environment)
+            python = program_checks.check_models_interpreter(self._server, runtime, environment)
             if python is not None:
                 self._models_python_works = python.level is Level.OK
                 yield python
@@ -347,12 +335,12 @@ class _Doctor:
         start = LocalLauncher(program, settings, staged)
         with self._triton(start, settings, ServerLog(self._work / "tiny.log")) as server:
             worked = True
-            for finding in check_tiny_model(server, facts):
+            for finding in model_checks.check_tiny_model(server, facts):
                 worked = finding.level is Level.OK
                 yield finding
             if worked and self._load is not None:
                 protocol = self._settings.server.protocol
-                yield check_measuring(self._load, server, facts, protocol, self._work)
+                yield model_checks.check_measuring(self._load, server, facts, protocol, self._work)
 
     def _triton(self, start: Launcher, settings: ServerSettings, log: ServerLog) -> TritonServer:
         return TritonServer(start, settings, log, settles=False, timings=self._job.timings)
@@ -389,7 +377,7 @@ class _Doctor:
                 return
             if self._server is not None:
                 parts = {part.name: part for model in facts.values() for part in model.with_parts()}
-                yield from check_packages(path, list(parts.values()), self._server)
+                yield from program_checks.check_packages(path, list(parts.values()), self._server)
             yield from self._loads(settings, devices, environment, repository, facts, log)
 
     def _loads(
@@ -410,9 +398,9 @@ class _Doctor:
             return
         with self._triton(start, settings.server, log) as server:
             for name, fact in facts.items():
-                yield check_model(server, fact, devices.setups[name], requests[name])
+                yield model_checks.check_model(server, fact, devices.setups[name], requests[name])
 
-    def _first_requests(self, settings: ProfileSettings) -> Mapping[str, FirstRequest]:
+    def _first_requests(self, settings: ProfileSettings) -> Mapping[str, model_checks.FirstRequest]:
         """The first request of each model. Options that are wrong are reported already, and
         genai-perf makes requests that perf_analyzer alone does not know.
         """
@@ -422,7 +410,7 @@ class _Doctor:
             return any(infeasible(alone, self._known.facts, self._job.places))
 
         return {
-            model.name: FirstRequest(
+            model.name: model_checks.FirstRequest(
                 program=None if model.genai_perf_flags or is_wrong(model) else self._load,
                 settings=settings.load_generator,
                 protocol=settings.server.protocol,
@@ -448,7 +436,7 @@ class _Doctor:
                 setups = _devices(job, stack).setups
                 log = ServerLog(self._work / "none")
                 with self._triton(RemoteLauncher(of_one), of_one, log) as server:
-                    yield from check_served(
+                    yield from model_checks.check_served(
                         server,
                         setups,
                         self._first_requests(settings),
@@ -469,7 +457,7 @@ class _Doctor:
             flags = settings.models[0].perf_analyzer_flags if settings.models else {}
             devices = TritonMetrics(metrics_url, access_flags(flags)).gpus()
             chosen = [gpu.device for gpu in devices]
-            yield judge_served_gpus(chosen, on_gpus)
+            yield model_checks.judge_served_gpus(chosen, on_gpus)
 
 
 def _may_use_gpus(model: ModelSettings, facts: ModelFacts | None) -> bool:

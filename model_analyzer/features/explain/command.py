@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import complain, echo
-from model_analyzer.cli.output import open_checkpoint, print_json
 from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     conditions_option,
@@ -23,6 +22,8 @@ from model_analyzer.cli.shared_options import (
     given_result_options,
     goal_options,
     model_option,
+    open_checkpoint,
+    print_json,
 )
 from model_analyzer.errors import EXIT_OK, wrong
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from model_analyzer.domain.goals import GoalOverride
     from model_analyzer.features.explain.explanation import ExplainQuestion
     from model_analyzer.reports.explain_text import ExplainReport
-    from model_analyzer.results.explain.confirmation import Confirmation
+    from model_analyzer.results.explain.finding import Confirmation
 
 _JSON = "json"
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.extra import Extra, measure_extra, repetition
 from model_analyzer.app.selection import chosen_subjects, goals_of, ranked, run_of
@@ -22,9 +22,8 @@ from model_analyzer.domain.settings import ReportSettings
 from model_analyzer.domain.trials import Trial, Workload
 from model_analyzer.errors import UnusableCheckpoint
 from model_analyzer.reports.explain_text import ExplainReport
-from model_analyzer.results.explain.confirmation import Confirmation, changed
 from model_analyzer.results.explain.explain import Explanation, explain
-from model_analyzer.results.explain.finding import Cause, FoundCause
+from model_analyzer.results.explain.finding import Cause, Confirmation, FoundCause, changed
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.search.plan import Plan, Subject, recorded, side_by_side
 from model_analyzer.state.checkpoint import Checkpoint

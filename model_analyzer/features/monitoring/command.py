@@ -24,7 +24,7 @@ from model_analyzer.reports.build import ReportOrigin
 from model_analyzer.reports.kubernetes import head_remarks, object_name
 from model_analyzer.reports.templating import Commented, yaml_documents
 from model_analyzer.results.answer import Answer
-from model_analyzer.results.knee import FAILED, NEARLY_ALL
+from model_analyzer.results.ranking import FAILED, NEARLY_ALL
 
 _SCHEMA = 39
 # Grafana's variable for a window that has enough scrapes.

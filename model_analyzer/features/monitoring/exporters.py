@@ -16,8 +16,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import GaugeMetricFamily
 
-from model_analyzer.app.progress.document import document_of
-from model_analyzer.app.progress.events import Event, Sink
+from model_analyzer.app.progress.events import Event, Sink, document_of
 from model_analyzer.domain.settings import DisplaySettings
 from model_analyzer.errors import wrong
 from model_analyzer.extras import check_extra, install_command

@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from model_analyzer.cli.echo import complain, echo
-from model_analyzer.cli.output import print_json, print_table, warn_all
 from model_analyzer.cli.run_options import given_run_options, run_options
-from model_analyzer.cli.shared_options import config_file_option, format_option
+from model_analyzer.cli.shared_options import (
+    config_file_option,
+    format_option,
+    print_json,
+    print_table,
+    warn_all,
+)
 from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
-    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.devices import Job
     from model_analyzer.features.prediction.predicted import Prediction
     from model_analyzer.reports.tables import Table
 
@@ -52,7 +57,7 @@ def predict(
       model-analyzer predict -m resnet --model-repository models --knowledge checkpoints
       model-analyzer predict -f my.yaml --knowledge s3://bucket/checkpoints --format json
     """
-    from model_analyzer.app.bench.job import Job
+    from model_analyzer.app.bench.devices import Job
 
     given = {"--knowledge": knowledge, "--run-config-search-mode": "adaptive"}
     if model:
@@ -76,9 +81,8 @@ def _predictions(job: Job) -> Iterator[Prediction]:
     """The prediction for each model of a job. Raises ConfigError."""
     from dataclasses import replace
 
-    from model_analyzer.app.bench.models import fetched_for_user
     from model_analyzer.app.bench.preflight import preflight
-    from model_analyzer.app.bench.searched_subjects import examined_subjects
+    from model_analyzer.app.bench.searched_subjects import examined_subjects, fetched_for_user
     from model_analyzer.features.prediction.predicted import prediction
 
     with ExitStack() as stack:

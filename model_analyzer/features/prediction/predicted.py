@@ -14,7 +14,7 @@ from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.results.columns import instances_text
-from model_analyzer.search.adaptive.acquisition import evaluate
+from model_analyzer.search.adaptive.candidates import evaluate
 from model_analyzer.search.adaptive.donors import donors_among, foretell, interval
 from model_analyzer.search.adaptive.encoding import stations_of
 from model_analyzer.search.adaptive.surrogate import Predictions

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint
 from model_analyzer.cli.run_options import followed_job, given_run_options, run_options
 from model_analyzer.cli.shared_options import (
     config_file_option,
     directory_options,
     given_result_options,
     model_option,
+    open_checkpoint,
 )
 from model_analyzer.domain.goals import GoalOverride
 from model_analyzer.domain.profiles import ProofKind, Verdict

@@ -50,7 +50,7 @@ from model_analyzer.runner.load.launches import Launches
 from model_analyzer.runner.load.output import parse_report
 from model_analyzer.runner.monitors.usage import read_resources
 from model_analyzer.runner.server.triton import TritonServer
-from model_analyzer.state.format.lines import DamagedLine, decode, split
+from model_analyzer.state.format.codec import DamagedLine, decode, split
 from model_analyzer.state.journal import Journal
 
 log = logging.getLogger(__name__)

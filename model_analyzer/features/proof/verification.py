@@ -17,11 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_analyzer.app.bench.bench import make_runner
-from model_analyzer.app.bench.devices import Devices
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.programs import launcher
-from model_analyzer.app.bench.serving import Serving, serve
-from model_analyzer.app.bench.workplace import Workplace
+from model_analyzer.app.bench.devices import Devices, Job, launcher
+from model_analyzer.app.bench.workplace import Serving, Workplace, serve
 from model_analyzer.app.delivery.files import configurations_of, head_of
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.ending import rankings_of

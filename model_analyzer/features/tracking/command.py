@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint
-from model_analyzer.cli.shared_options import checkpoint_argument, directory_options
+from model_analyzer.cli.shared_options import (
+    checkpoint_argument,
+    directory_options,
+    open_checkpoint,
+)
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import EXIT_OK, wrong
 

@@ -19,8 +19,7 @@ from typing import Any, Protocol
 
 from model_analyzer.app.delivery.files import masked_configurations
 from model_analyzer.domain.metrics import METRICS
-from model_analyzer.domain.models import group_members
-from model_analyzer.domain.parameters import PARAMETER
+from model_analyzer.domain.models import PARAMETER, group_members
 from model_analyzer.domain.secrets import masked_url, without_secrets_of
 from model_analyzer.domain.words import shortened
 from model_analyzer.errors import OutputError, wrong

@@ -33,20 +33,7 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.errors import CheckpointError
-from model_analyzer.features.upstream.perf_flags import (
-    Flags,
-    UserWindows,
-    flags_in_key,
-    flags_of,
-    given_in_no_key,
-    key_text,
-    longer_window,
-    names_of_inputs,
-    of_later_measurement,
-    upstream_defaults,
-    user_flags,
-    with_load,
-)
+from model_analyzer.features.upstream import perf_flags
 from model_analyzer.state.own_key import own_key
 
 RESULTS = "ResultManager.results"
@@ -123,7 +110,7 @@ class MeasuredModel:
     """A model of a measurement: its variant, and all flags of perf_analyzer."""
 
     variant: ModelVariant
-    flags: Flags
+    flags: perf_flags.Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +135,7 @@ class _UpstreamReader:
         self._losses: list[tuple[str, str]] = []
         self._devices = tuple(starmap(self._device, self._part(GPUS).items()))
         self._variants = self._variant_table(self._part(VARIANTS))
-        self._windows = UserWindows()
+        self._windows = perf_flags.UserWindows()
 
     def checkpoint(self) -> UpstreamCheckpoint:
         results = _get(_get(self._content, RESULTS, dict, "it"), "_results", dict, RESULTS)
@@ -252,8 +239,9 @@ class _UpstreamReader:
                 measured = [
                     MeasuredModel(
                         model.variant,
-                        with_load(
-                            of_later_measurement(model.flags) if index else model.flags, load
+                        perf_flags.with_load(
+                            perf_flags.of_later_measurement(model.flags) if index else model.flags,
+                            load,
                         ),
                     )
                     for model, load in zip(models, loads, strict=True)
@@ -282,7 +270,7 @@ class _UpstreamReader:
             models.append(replace(model, flags=flags))
             results.append(replace(result, raised=raised) if raised else result)
             if raised:
-                notices.append(longer_window(model.variant.name, load, flags, raised))
+                notices.append(perf_flags.longer_window(model.variant.name, load, flags, raised))
         outcome = replace(outcome, models=tuple(results), notices=tuple(notices))
         return TrialRecord(trial=self._trial(replace(measured, models=models)), outcome=outcome)
 
@@ -296,7 +284,7 @@ class _UpstreamReader:
         variant = self._measured_variant(stored, model, where)
         return MeasuredModel(
             variant=replace(variant, composing=tuple(composing)),
-            flags=flags_of(_get(entry, "_perf_config", dict, where)),
+            flags=perf_flags.flags_of(_get(entry, "_perf_config", dict, where)),
         )
 
     def _measured_variant(
@@ -335,8 +323,8 @@ class _UpstreamReader:
             composing = tuple(map(self._composing, names[1].split(",")))
             variant = replace(variant, composing=composing)
         address = {"url": model.flags["url"]} if "url" in model.flags else {}
-        not_in_keys = {**address, **given_in_no_key(model.flags)}
-        return MeasuredModel(variant, {**not_in_keys, **flags_in_key(text)})
+        not_in_keys = {**address, **perf_flags.given_in_no_key(model.flags)}
+        return MeasuredModel(variant, {**not_in_keys, **perf_flags.flags_in_key(text)})
 
     def _trial(self, measured: _Measured) -> Trial:
         models, outcome = measured.models, measured.outcome
@@ -347,7 +335,7 @@ class _UpstreamReader:
             models, measured.loads, (result.values for result in outcome.models), strict=True
         ):
             variant = model.variant
-            defaults = upstream_defaults(
+            defaults = perf_flags.upstream_defaults(
                 variant.name if is_c_api else variant.model,
                 load,
                 protocol=None if is_c_api else protocol,
@@ -356,13 +344,13 @@ class _UpstreamReader:
             times_tokens = any(
                 tag in METRICS and METRICS[tag].source is Source.LLM for tag in values
             )
-            flags = user_flags(model.flags, defaults)
+            flags = perf_flags.user_flags(model.flags, defaults)
             workloads.append(
                 Workload(
                     variant=variant,
                     load=load,
                     flags=flags,
-                    inputs=names_of_inputs(flags),
+                    inputs=perf_flags.names_of_inputs(flags),
                     times_tokens=times_tokens,
                     genai_perf=measured.genai_perf if times_tokens else empty(),
                 )
@@ -436,7 +424,7 @@ def key_of(models: Sequence[MeasuredModel]) -> str:
     parts = []
     for model in models:
         composing = ",".join(part.name for part in model.variant.composing)
-        texts = (model.variant.name, key_text(model.flags), composing)
+        texts = (model.variant.name, perf_flags.key_text(model.flags), composing)
         parts.append(" ".join(filter(None, texts)))
     return "".join(parts)
 

@@ -15,14 +15,22 @@ import click
 
 from model_analyzer.cli.complete import complete_model
 from model_analyzer.cli.echo import echo
-from model_analyzer.cli.output import open_checkpoint, print_json, print_table, put, warn
-from model_analyzer.cli.shared_options import directory_options, is_given, json_option, path_option
+from model_analyzer.cli.shared_options import (
+    directory_options,
+    is_given,
+    json_option,
+    open_checkpoint,
+    path_option,
+    print_json,
+    print_table,
+    put,
+    warn,
+)
 from model_analyzer.errors import EXIT_OK, EXIT_REGRESSION, EXIT_RUN_FAILED, wrong
 
 if TYPE_CHECKING:
     from model_analyzer.features.watch.facts.server_counts import Look
-    from model_analyzer.features.watch.server_readings import WatchedPlace
-    from model_analyzer.features.watch.watching import Promises, WatchReport
+    from model_analyzer.features.watch.server_readings import Promises, WatchedPlace, WatchReport
 
 _ONCE_S = 10.0
 # The line on the terminal is renewed after so many seconds.
@@ -106,10 +114,10 @@ def watch(directory: Path, prefix: str, **given: Any) -> int:
     from model_analyzer.features.watch.server_readings import (
         parse_labels,
         place_of,
+        promises_of,
         read_prometheus,
     )
     from model_analyzer.features.watch.watch_text import watch_document, watch_page
-    from model_analyzer.features.watch.watching import promises_of
     from model_analyzer.reports.write import encoded
 
     _check(given)
@@ -164,8 +172,8 @@ def _followed(
 
     from model_analyzer.cli.signals import SignalInterrupts
     from model_analyzer.domain.words import one_line
+    from model_analyzer.features.watch.server_readings import look_for
     from model_analyzer.features.watch.watch_text import verdict_line
-    from model_analyzer.features.watch.watching import look_for
 
     interrupts = SignalInterrupts(lambda text: None)  # the answer comes at once
     interrupts.install()

@@ -23,7 +23,7 @@ from model_analyzer.features.watch.facts.deviations import (
     range_text,
 )
 from model_analyzer.features.watch.facts.server_counts import RATIOS, Estimate, Span, joined
-from model_analyzer.features.watch.watching import WatchReport
+from model_analyzer.features.watch.server_readings import WatchReport
 from model_analyzer.noise.noise import Interval
 from model_analyzer.reports.html import render_page
 from model_analyzer.reports.tables import Table

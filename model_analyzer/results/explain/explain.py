@@ -16,9 +16,8 @@ from model_analyzer.domain.trials import Workload
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.noise.ties import Comparison
-from model_analyzer.results.explain import contention, outside, over_time, pipeline, queueing, tail
-from model_analyzer.results.explain.confirmation import Confirmation, changed
-from model_analyzer.results.explain.finding import CONSEQUENCES, FoundCause
+from model_analyzer.results.explain import contention, outside, over_time, queueing, tail
+from model_analyzer.results.explain.finding import CONSEQUENCES, Confirmation, FoundCause, changed
 from model_analyzer.results.explain.situation import Situation, VariantPicture
 from model_analyzer.results.ranking import Ranking, VariantResult
 
@@ -30,8 +29,8 @@ _RULES: Sequence[Rule] = (
     outside.late_client,
     outside.busy_client,
     outside.tensors,
-    pipeline.bottleneck,
-    pipeline.serial_calls,
+    contention.bottleneck,
+    contention.serial_calls,
     queueing.queue_delay,
     queueing.queue_policy,
     queueing.batches,

@@ -10,8 +10,7 @@ from itertools import dropwhile
 from statistics import fmean, median
 
 from model_analyzer.domain.words import counted, number_text
-from model_analyzer.results.explain.chance import window_noise
-from model_analyzer.results.explain.finding import Cause, FoundCause
+from model_analyzer.results.explain.finding import Cause, FoundCause, window_noise
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,

@@ -9,10 +9,8 @@ from collections.abc import Iterator, Sequence
 from model_analyzer.domain.arrivals import arrivals_of
 from model_analyzer.domain.models import queue_delay_us
 from model_analyzer.domain.traffic import Arrivals
-from model_analyzer.results.explain.chance import explained_wait
-from model_analyzer.results.explain.contention import most_gained
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.pipeline import more_instances
+from model_analyzer.results.explain.contention import more_instances, most_gained
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause, explained_wait
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.words import counted
-from model_analyzer.results.explain.chance import Wait, explained_wait
-from model_analyzer.results.explain.finding import Cause, FoundCause
+from model_analyzer.results.explain.finding import Cause, FoundCause, Wait, explained_wait
 from model_analyzer.results.explain.situation import (
     NEGLIGIBLE_MS,
     Situation,

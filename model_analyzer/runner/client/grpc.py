@@ -12,9 +12,9 @@ import numpy as np
 import tritonclient.grpc as grpcclient
 from tritonclient.utils import InferenceServerException, triton_to_np_dtype
 
+from model_analyzer.domain.measurements import ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
-from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.connect import GrpcTls
 from model_analyzer.runner.client.interface import (
     FILES_S,
@@ -27,6 +27,7 @@ from model_analyzer.runner.client.interface import (
     config_of,
     input_tensors,
     loaded_versions,
+    measurable_version,
     model_statistics,
     restricted,
 )
@@ -83,7 +84,8 @@ class GrpcClient:
     def version(self) -> str:
         if not self._call(self._client.is_server_live):
             raise ServerCallError("the server is not live", lost=True)
-        return str(self._call(self._client.get_server_metadata).version)
+        answer = self._call(self._client.get_server_metadata)
+        return measurable_version(answer.name, answer.version, answer.extensions)
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         index = self._call(self._client.get_model_repository_index)

@@ -23,9 +23,9 @@ import numpy as np
 from tritonclient.utils import triton_to_np_dtype
 
 from model_analyzer.domain.foreign_json import parse_json
+from model_analyzer.domain.measurements import ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
-from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
 from model_analyzer.runner.client.interface import (
     FILES_S,
     NOT_TRITON,
@@ -37,6 +37,7 @@ from model_analyzer.runner.client.interface import (
     config_of,
     input_tensors,
     loaded_versions,
+    measurable_version,
     model_statistics,
     restricted,
     text_of,
@@ -88,7 +89,8 @@ class HttpClient:
         self._live()
         answer = self._call("GET", "/v2")
         with _expected("the version of a Triton server"):
-            return text_of(answer["version"])
+            server, version = text_of(answer["name"]), text_of(answer["version"])
+            return measurable_version(server, version, answer.get("extensions", ()))
 
     def models(self) -> Mapping[str, tuple[str, ...]]:
         index = self._call("POST", "/v2/repository/index", b"{}")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from model_analyzer.domain.measurements import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig, is_decoupled
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.errors import ServerError
 
 # The deadline in seconds for calls that a server answers at once.
@@ -35,6 +35,7 @@ NOT_TRITON = (
     "perf_analyzer can measure only servers that know all calls of Triton, such as the"
     " configuration and the statistics of a model"
 )
+_NEEDED = {"model_configuration", "statistics"}  # extensions of the protocol
 
 
 class ServerCallError(ServerError):
@@ -75,6 +76,15 @@ def restricted(message: str) -> ServerCallError | None:
 # Triton's words, also in what perf_analyzer prints.
 RESTRICTED = "is restricted, expecting header"
 _RESTRICTED = re.compile(rf"{RESTRICTED} '([^']+)'")
+
+
+def measurable_version(server: str, version: str, extensions: Iterable[str]) -> str:
+    """The version of a server that says this of itself. Raises ServerCallError if it is another
+    server than Triton, and lacks what perf_analyzer needs.
+    """
+    if server != "triton" and not _NEEDED.issubset(extensions):
+        raise ServerCallError(f"it is {server} {version}: {NOT_TRITON}", denied=True)
+    return version
 
 
 @dataclass(frozen=True, slots=True)

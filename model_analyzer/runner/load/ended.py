@@ -16,7 +16,7 @@ from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.domain.words import counted
 from model_analyzer.reading.untrusted import open_text, read_ends, read_regular
 from model_analyzer.runner.client.interface import RESTRICTED
-from model_analyzer.runner.load.genai_perf import parse_genai_table
+from model_analyzer.runner.load.command import parse_genai_table
 from model_analyzer.runner.load.output import (
     OVERTAKEN,
     OutputVerdict,

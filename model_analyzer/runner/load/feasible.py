@@ -39,10 +39,9 @@ from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import Mistake
 from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, size_of
-from model_analyzer.runner.load.input_files import input_mistakes
+from model_analyzer.runner.load.input_files import input_mistakes, shape_problems, shape_remarks
 from model_analyzer.runner.load.logged_requests import ReplayProblem, read_replay
 from model_analyzer.runner.load.schedule import MOST_INTERVALS_BYTES
-from model_analyzer.runner.load.shapes import shape_problems, shape_remarks
 
 # The server flags that each give it a response cache.
 _CACHES = frozenset({"cache-config", "response-cache-byte-size"})

@@ -20,9 +20,8 @@ from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Workload
 from model_analyzer.domain.windows import Window
 from model_analyzer.runner.load.ended import Ended
-from model_analyzer.runner.load.intended import IntendedTimes
 from model_analyzer.runner.load.profile_export import Export, Requests
-from model_analyzer.runner.load.schedule import Times
+from model_analyzer.runner.load.schedule import IntendedTimes, Times
 
 # perf_analyzer's flag for the ids of its sequences, START or START:END; it reads 31-bit numbers.
 _SEQUENCE_IDS = "sequence-id-range"

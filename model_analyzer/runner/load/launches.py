@@ -14,18 +14,22 @@ from pathlib import Path
 
 import psutil
 
-from model_analyzer.domain.measurements import ModelMeasurement, Notice
+from model_analyzer.domain.measurements import (
+    ModelMeasurement,
+    Notice,
+    ServerStatistics,
+    counted_between,
+)
 from model_analyzer.domain.models import empty, group_name, is_decoupled, is_openai, sequence_idle_s
 from model_analyzer.domain.protocols import Route, Server
 from model_analyzer.domain.secrets import masked_command
 from model_analyzer.domain.settings import LoadGeneratorSettings, Protocol
-from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.trials import Failure, FailureReason, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.noise.first_look import in_flight
 from model_analyzer.runner.client.interface import has_fixed_shapes
 from model_analyzer.runner.load.child import LOOK_S, AnswerWatch, Child, most_memory_of_each
-from model_analyzer.runner.load.command import build_command
+from model_analyzer.runner.load.command import build_command, build_genai_command
 from model_analyzer.runner.load.ended import (
     EXPORT,
     OUTPUT,
@@ -38,10 +42,9 @@ from model_analyzer.runner.load.ended import (
     no_tokens,
     without_responses,
 )
-from model_analyzer.runner.load.genai_perf import build_genai_command
 from model_analyzer.runner.load.generators import Generator, with_own_ids
-from model_analyzer.runner.load.intended import intervals_text
 from model_analyzer.runner.load.output import OutputVerdict, deciding_lines
+from model_analyzer.runner.load.schedule import intervals_text
 from model_analyzer.runner.load.time_limits import StallWatch, TimeLimit
 from model_analyzer.runner.load.token_stream import CHAT, usual_request
 from model_analyzer.runner.process import Process, ReadyGuard

@@ -15,10 +15,16 @@ from dataclasses import replace
 from itertools import chain
 
 from model_analyzer.domain.arrivals import has_own_times, traffic_of
-from model_analyzer.domain.measurements import ModelMeasurement, Notice, NoticeKind, Values
+from model_analyzer.domain.measurements import (
+    ModelMeasurement,
+    Notice,
+    NoticeKind,
+    ServerStatistics,
+    Values,
+    counted_between,
+)
 from model_analyzer.domain.protocols import Server
 from model_analyzer.domain.slots import Overdue
-from model_analyzer.domain.statistics import ServerStatistics, counted_between
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import Failure, Workload, workload_words
 from model_analyzer.domain.windows import WINDOWS, Window
@@ -38,14 +44,6 @@ from model_analyzer.runner.load.generators import (
     shares,
 )
 from model_analyzer.runner.load.input_data import InputFile
-from model_analyzer.runner.load.intended import (
-    LEAD_S,
-    IntendedTimes,
-    histograms_of_sending,
-    intended,
-    remarks_on_sending,
-    values_of_sending,
-)
 from model_analyzer.runner.load.launches import (
     MOST_VAIN,
     UNCOUNTED_LAUNCHES,
@@ -60,10 +58,23 @@ from model_analyzer.runner.load.launches import (
 from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.profile_export import Export
-from model_analyzer.runner.load.rates import ExportSizes, RequestRates
 from model_analyzer.runner.load.sampling import Offered, evidence_of, rates_of, sampled, whole_rate
-from model_analyzer.runner.load.schedule import due_times
-from model_analyzer.runner.load.time_limits import Bounds, RoundLimit, StallWatch
+from model_analyzer.runner.load.schedule import (
+    LEAD_S,
+    IntendedTimes,
+    due_times,
+    histograms_of_sending,
+    intended,
+    remarks_on_sending,
+    values_of_sending,
+)
+from model_analyzer.runner.load.time_limits import (
+    Bounds,
+    ExportSizes,
+    RequestRates,
+    RoundLimit,
+    StallWatch,
+)
 
 log = logging.getLogger(__name__)
 

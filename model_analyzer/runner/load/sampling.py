@@ -16,14 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.joint_histogram import MOST_REQUESTS, JointHistogram, RequestTimes
+from model_analyzer.domain.histograms import MOST_REQUESTS, Histogram, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.noise.first_look import is_cold
 from model_analyzer.noise.laws import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
-from model_analyzer.runner.load.intended import IntendedTimes
 from model_analyzer.runner.load.profile_export import Export, Request
-from model_analyzer.runner.load.schedule import Times
+from model_analyzer.runner.load.schedule import IntendedTimes, Times
 
 _Floats = npt.NDArray[np.float64]
 

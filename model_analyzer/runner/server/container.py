@@ -26,7 +26,7 @@ from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container
 from urllib3.exceptions import HTTPError
 
-from model_analyzer.runner.server.container_arguments import OWNER_LABEL, VARIABLE
+from model_analyzer.runner.server.docker import OWNER_LABEL, VARIABLE
 
 # The exit status of `docker run` if the engine refuses.
 _REFUSED = 125

@@ -234,7 +234,7 @@ class ServerLife:
                 except ServerCallError as error:
                     refusal = f": {error}"
                     if error.denied:
-                        return f"does not answer{refusal}"
+                        return f"cannot be used{refusal}"
                 else:
                     return ""
             status = self._process.wait(_ASK_AGAIN_S if self._client else _LOOK_S)

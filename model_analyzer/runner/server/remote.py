@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import psutil
 
+from model_analyzer.domain.measurements import ModelStatistics
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.settings import Protocol, ServerSettings
-from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import Interrupted, ServerError
 from model_analyzer.runner.client.connect import connect, http_client

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from model_analyzer.domain.flags import COMPLETION
+from model_analyzer.domain.measurements import ServerStatistics
 from model_analyzer.domain.models import (
     ModelConfig,
     ModelVariant,
@@ -20,7 +21,6 @@ from model_analyzer.domain.models import (
 )
 from model_analyzer.domain.protocols import Route
 from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
-from model_analyzer.domain.statistics import ServerStatistics
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.connect import wants_grpc_tls

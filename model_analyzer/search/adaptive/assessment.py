@@ -28,27 +28,24 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.metrics import canonical
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Trial
 from model_analyzer.domain.words import number_text
-from model_analyzer.search.adaptive.acquisition import (
+from model_analyzer.search.adaptive.candidates import (
+    Candidates,
     Prospect,
     evaluate,
     expected_improvement,
-    utility,
-)
-from model_analyzer.search.adaptive.candidates import (
-    Candidates,
     first_looks_s,
     loading_cost,
     relative_durations,
     round_durations,
+    utility,
 )
 from model_analyzer.search.adaptive.donors import Donor, anchored, donors_among, foretell, interval
-from model_analyzer.search.adaptive.encoding import Encoding, without_fields
-from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
+from model_analyzer.search.adaptive.encoding import DEFAULT, Encoding, Lattice, without_fields
 from model_analyzer.search.adaptive.outcomes import Outcomes, relative_errors
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Predictions, Surrogate
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import Coordinate, Space
+from model_analyzer.search.trial_map import Coordinate, Space
 
 # The deviation of the logarithms of latencies, if it was not measured, and at least.
 _USUAL, _LEAST = 0.3, 0.03

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.statistics import ModelStatistics
+from model_analyzer.domain.measurements import Measurement, ModelStatistics
 from model_analyzer.search.adaptive.queueing_model import Floats, Flow
 
 # A model with a higher busy share makes its caller wait.

@@ -13,10 +13,15 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Failure
 from model_analyzer.noise.ties import price_of, total_load
-from model_analyzer.search.adaptive.acquisition import expected_improvement
 from model_analyzer.search.adaptive.assessment import Assessment, Assessor
-from model_analyzer.search.adaptive.candidates import HALF, SEVEN_TENTHS, higher_loads, lower_loads
-from model_analyzer.search.adaptive.lattice import Lattice
+from model_analyzer.search.adaptive.candidates import (
+    HALF,
+    SEVEN_TENTHS,
+    expected_improvement,
+    higher_loads,
+    lower_loads,
+)
+from model_analyzer.search.adaptive.encoding import Lattice
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.adaptive.recommendation import (
@@ -28,8 +33,7 @@ from model_analyzer.search.adaptive.recommendation import (
     recommendation,
 )
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, TrialMap
 
 # A quarter or half of the load of the recommended trial is worth a measurement if its score is at
 # most this margin lower, with at least this probability.

@@ -18,11 +18,11 @@ from model_analyzer.domain.trials import Failure, Trial
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import in_rounds, pool
 from model_analyzer.noise.ties import Comparison, chance_to_meet
-from model_analyzer.search.adaptive.lattice import DEFAULT, Lattice
+from model_analyzer.search.adaptive.encoding import DEFAULT, Lattice
 from model_analyzer.search.adaptive.queueing_model import Floats
 from model_analyzer.search.plan import PartialPlan, Subject, recorded
 from model_analyzer.search.refine import measured_again
-from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_map import Coordinate
 
 
 class Outcomes:

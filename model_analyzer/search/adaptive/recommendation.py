@@ -18,7 +18,7 @@ from model_analyzer.noise.ties import (
 )
 from model_analyzer.search.adaptive.assessment import Assessment
 from model_analyzer.search.adaptive.outcomes import Outcomes
-from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_map import Coordinate
 
 # The limit of attempts for each trial.
 MAX_ATTEMPTS = 4

@@ -30,10 +30,10 @@ from model_analyzer.domain.words import (
     percent_text,
 )
 from model_analyzer.noise.ties import UNDECIDED, Undecided, tie_text, tied, undecided
-from model_analyzer.search.adaptive.acquisition import outlook, utility
+from model_analyzer.search.adaptive.candidates import outlook, utility
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
-from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_map import Coordinate
 
 # Near constraints, and not in rounds, rivals of the leader are the trials with at least this
 # expected gain over it; at most so many.

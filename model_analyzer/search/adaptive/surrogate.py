@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from model_analyzer.domain.joint_histogram import LATENCY
+from model_analyzer.domain.histograms import LATENCY
 from model_analyzer.search.adaptive import bottleneck
 from model_analyzer.search.adaptive.queueing_model import (
     Floats,
@@ -29,8 +29,14 @@ from model_analyzer.search.adaptive.queueing_model import (
     open_loop,
     parameter_count,
 )
-from model_analyzer.search.adaptive.regression import Fit, Inputs, Prior, fit, subsample
-from model_analyzer.search.adaptive.sampling import update_particles
+from model_analyzer.search.adaptive.regression import (
+    Fit,
+    Inputs,
+    Prior,
+    fit,
+    subsample,
+    update_particles,
+)
 
 _WEIGHTS = [1.0, 0.4, 0.4, 0.1, 0.05]
 CLOSED_TAIL = Prior(weights=np.array([*_WEIGHTS, 0.1]), amplitude=0.12, noise=0.03)

@@ -20,8 +20,8 @@ from model_analyzer.domain.arrivals import is_random
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Outlook, StopReason
 from model_analyzer.domain.trials import Trial
+from model_analyzer.search.adaptive.encoding import LOAD_PARAMETERS
 from model_analyzer.search.adaptive.knowledge import Candidate, Knowledge
-from model_analyzer.search.adaptive.lattice import LOAD_PARAMETERS
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.adaptive.stopping import (
     SAFE,
@@ -46,8 +46,7 @@ from model_analyzer.search.plan import (
     log_skipped,
     side_by_side,
 )
-from model_analyzer.search.space import Coordinate, Space
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, Space, TrialMap
 
 log = logging.getLogger(__name__)
 # The conclusion has its own logger, for readers who see the single steps elsewhere.

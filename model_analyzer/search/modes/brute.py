@@ -23,7 +23,6 @@ from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Failure, Trial, Workload
 from model_analyzer.domain.words import counted
 from model_analyzer.errors import Problem
-from model_analyzer.search.left_out import CORRECT, RefusedVariants, of_list, refused_as_it_is
 from model_analyzer.search.modes.mode import ListedStrategy, RefiningMode
 from model_analyzer.search.plan import (
     SEED,
@@ -40,10 +39,14 @@ from model_analyzer.search.plan import (
 )
 from model_analyzer.search.refine import are_noisy, has_plateaued, times_in_a_row
 from model_analyzer.search.variants import (
+    CORRECT,
+    RefusedVariants,
     brute_groups,
     count_brute_variants,
     is_manual,
     make_variant,
+    of_list,
+    refused_as_it_is,
 )
 
 log = logging.getLogger(__name__)

@@ -16,11 +16,10 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import Problem
-from model_analyzer.search.left_out import RefusedVariants, of_space
 from model_analyzer.search.plan import SEED, Plan, PlannedSearch, Subject, load_values
 from model_analyzer.search.refine import confirm, most_confirmed, refine
-from model_analyzer.search.space import Space
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Space, TrialMap
+from model_analyzer.search.variants import RefusedVariants, of_space
 
 log = logging.getLogger(__name__)
 

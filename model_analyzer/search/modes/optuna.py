@@ -25,8 +25,7 @@ from model_analyzer.errors import wrong
 from model_analyzer.extras import check_extra, install_command
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import PartialPlan, Plan, log_skipped, recorded, side_by_side
-from model_analyzer.search.space import Coordinate, Dimension
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, Dimension, TrialMap
 
 log = logging.getLogger(__name__)
 

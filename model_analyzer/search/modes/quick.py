@@ -14,12 +14,10 @@ from functools import cached_property
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.quick_limits import unsupported_loads
-from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.settings import SearchMode, unsupported_loads
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import Problem
 from model_analyzer.search.climb import Climb
-from model_analyzer.search.left_out import RefusedVariants
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.plan import (
     PartialPlan,
@@ -29,8 +27,8 @@ from model_analyzer.search.plan import (
     recorded,
     side_by_side,
 )
-from model_analyzer.search.space import UNBOUNDED, Coordinate, Space, sizes_at, space_of_sizes
-from model_analyzer.search.variants import sized_variant
+from model_analyzer.search.trial_map import UNBOUNDED, Coordinate, Space, sizes_at, space_of_sizes
+from model_analyzer.search.variants import RefusedVariants, sized_variant
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,7 @@ from model_analyzer.domain.trials import Trial
 from model_analyzer.search.modes.mode import RefiningMode
 from model_analyzer.search.modes.optuna import trial_counts
 from model_analyzer.search.plan import Plan, log_skipped, recorded, side_by_side
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, TrialMap
 
 log = logging.getLogger(__name__)
 

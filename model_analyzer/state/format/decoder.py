@@ -21,12 +21,19 @@ from msgspec.structs import asdict
 
 from model_analyzer.domain.goals import Constraint, Goal, ModelGoal, Objective
 from model_analyzer.domain.hardware import Device, Machine
-from model_analyzer.domain.histograms import Histogram, is_histogram
-from model_analyzer.domain.joint_histogram import JointHistogram, is_joint_histogram
+from model_analyzer.domain.histograms import (
+    Histogram,
+    JointHistogram,
+    is_histogram,
+    is_joint_histogram,
+)
 from model_analyzer.domain.measurements import (
+    BatchStatistics,
     Measurement,
     ModelMeasurement,
+    ModelStatistics,
     Notice,
+    RequestCounts,
     ResourceUse,
     ValueRow,
     Values,
@@ -43,7 +50,6 @@ from model_analyzer.domain.profiles import (
 )
 from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.slots import Asked, Lane, SharedHost, Shift
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Stage, Traffic
 from model_analyzer.domain.trials import (
     Failure,
@@ -56,7 +62,7 @@ from model_analyzer.domain.trials import (
 )
 from model_analyzer.noise.laws import judged
 from model_analyzer.state.format import schema
-from model_analyzer.state.format.lines import Entry, decode_again
+from model_analyzer.state.format.codec import Entry, decode_again
 from model_analyzer.state.format.schema import Malformed, checked, model_config
 from model_analyzer.state.own_key import own_key
 

@@ -15,9 +15,8 @@ from model_analyzer import __version__
 from model_analyzer.domain.hardware import Device
 from model_analyzer.domain.models import empty
 from model_analyzer.state.format import schema
-from model_analyzer.state.format.codec import FORMAT, HEADER
+from model_analyzer.state.format.codec import FORMAT, HEADER, Entry
 from model_analyzer.state.format.decoder import devices_of
-from model_analyzer.state.format.lines import Entry
 from model_analyzer.state.format.schema import checked
 
 

@@ -8,8 +8,7 @@ import re
 from array import array
 from collections.abc import Iterable, Sequence
 
-from model_analyzer.state.format.codec import OUTCOMES
-from model_analyzer.state.format.lines import Entry, checksum_of
+from model_analyzer.state.format.codec import OUTCOMES, Entry, checksum_of
 
 MOST_NAMED = 3
 

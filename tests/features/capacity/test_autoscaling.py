@@ -17,7 +17,7 @@ from model_analyzer.features.capacity.facts.autoscaling import (
     autoscaler_of,
     simulated,
 )
-from model_analyzer.features.capacity.facts.replica import Carried, replicas_for
+from model_analyzer.features.capacity.facts.points import Carried, replicas_for
 from model_analyzer.features.capacity.facts.sizing import Demand
 
 HOUR_S = 3600.0

@@ -15,8 +15,13 @@ from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.features.capacity.facts.capacity import Knee, ModelCapacity, capacity_of
 from model_analyzer.features.capacity.facts.missing import Gap
-from model_analyzer.features.capacity.facts.points import reaches_at
-from model_analyzer.features.capacity.facts.replica import Carried, Keeps, is_as_good, replicas_for
+from model_analyzer.features.capacity.facts.points import (
+    Carried,
+    Keeps,
+    is_as_good,
+    reaches_at,
+    replicas_for,
+)
 from model_analyzer.features.capacity.facts.sizing import Demand, Sizing, sizing_of
 from model_analyzer.noise.noise_model import NoiseModel
 from tests.features.capacity.replicas import DEFAULT, FAST, P99, capacity, closed_load, open_load

@@ -10,15 +10,15 @@ import pytest
 
 from model_analyzer.domain.costs import NodeType, Prices, Resources, fleet_for
 from model_analyzer.errors import ConfigError
-from model_analyzer.features.capacity.facts.autoscaling import autoscaler_of
-from model_analyzer.features.capacity.facts.day import (
+from model_analyzer.features.capacity.facts.autoscaling import (
     DayCost,
     DayPlan,
     LoadTrace,
+    autoscaler_of,
     day_cost,
     day_plan,
 )
-from model_analyzer.features.capacity.facts.replica import Carried
+from model_analyzer.features.capacity.facts.points import Carried
 from model_analyzer.features.capacity.facts.sizing import Demand
 from model_analyzer.features.capacity.question import parse_trace
 

@@ -22,10 +22,8 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.bench.devices import server_setups
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.bench.models import fetched
-from model_analyzer.app.bench.searched_subjects import searched_subjects
+from model_analyzer.app.bench.devices import Job, server_setups
+from model_analyzer.app.bench.searched_subjects import fetched, searched_subjects
 from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.measurements import Measurement, Outcome

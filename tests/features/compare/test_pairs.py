@@ -10,8 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.features.compare.facts.comparison import Rule
-from model_analyzer.features.compare.facts.pairs import Pairs, conclusion
+from model_analyzer.features.compare.facts.comparison import Pairs, Rule, conclusion
 from model_analyzer.features.compare.live import known_changes
 from tests.unit.builders import trial, variant
 

@@ -30,15 +30,13 @@ from model_analyzer.features.doctor.machine_checks import (
     judge_time_of_day,
     judge_ulimits,
 )
-from model_analyzer.features.doctor.network_checks import (
+from model_analyzer.features.doctor.program_checks import (
     Port,
+    judge_absent,
     judge_engine,
+    judge_packages,
     judge_port,
     judge_silence,
-)
-from model_analyzer.features.doctor.program_checks import (
-    judge_absent,
-    judge_packages,
     missing_libraries,
 )
 from model_analyzer.runner.gpus import Gpu

@@ -15,25 +15,13 @@ import pytest
 
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import LaunchMode, ServerSettings
+from model_analyzer.features.doctor import machine_checks
 from model_analyzer.features.doctor.findings import Level
-from model_analyzer.features.doctor.machine_checks import (
-    check_group,
-    check_readable,
-    check_store,
-    judge_governors,
-    judge_time_of_day,
-    read_governors,
-    read_load,
-    read_memory,
-    read_shared_memory,
-    read_synchronised,
-    read_ulimits,
-    size_mib,
-)
-from model_analyzer.features.doctor.network_checks import check_docker, check_ports
 from model_analyzer.features.doctor.program_checks import (
+    check_docker,
     check_load_generator,
     check_packages,
+    check_ports,
     imported,
 )
 from model_analyzer.runner.host import ControlGroup, read_destination, read_group
@@ -114,23 +102,23 @@ def test_no_control_groups_at_all(tmp_path: Path) -> None:
 
 
 def test_this_machine_can_be_read() -> None:
-    load = read_load()
+    load = machine_checks.read_load()
 
     assert load.cores >= 1
     assert 0 <= load.share <= 1
-    assert read_memory() > 0
-    assert judge_time_of_day(read_synchronised()).found
-    assert judge_governors(read_governors()).found
-    assert read_ulimits().files != 0
-    assert list(check_group())
+    assert machine_checks.read_memory() > 0
+    assert machine_checks.judge_time_of_day(machine_checks.read_synchronised()).found
+    assert machine_checks.judge_governors(machine_checks.read_governors()).found
+    assert machine_checks.read_ulimits().files != 0
+    assert list(machine_checks.check_group())
 
 
 def test_governors_are_read(tree: Tree) -> None:
-    assert read_governors(tree.root) == frozenset()
+    assert machine_checks.read_governors(tree.root) == frozenset()
     for number in (0, 1, 17):
         tree.write(f"sys/devices/system/cpu/cpu{number}/cpufreq/scaling_governor", "powersave")
 
-    assert read_governors(tree.root) == {"powersave"}
+    assert machine_checks.read_governors(tree.root) == {"powersave"}
 
 
 # -- storage -------------------------------------------------------------------------------------
@@ -168,9 +156,9 @@ def test_a_repository_is_read_as_a_whole(tmp_path: Path) -> None:
     (tmp_path / "m" / "1").mkdir(parents=True)
     (tmp_path / "m" / "1" / "model.py").write_text("x" * 2**20)
 
-    assert check_readable("models", tmp_path, None).level is Level.OK
-    assert size_mib([tmp_path / "m"]) == 1
-    assert check_readable("models", tmp_path / "none", None).level is Level.PROBLEM
+    assert machine_checks.check_readable("models", tmp_path, None).level is Level.OK
+    assert machine_checks.size_mib([tmp_path / "m"]) == 1
+    assert machine_checks.check_readable("models", tmp_path / "none", None).level is Level.PROBLEM
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -178,22 +166,22 @@ def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "secret").touch(mode=0o000)
 
-    finding = check_readable("models", tmp_path, ["m"])
+    finding = machine_checks.check_readable("models", tmp_path, ["m"])
 
     assert finding.level is Level.PROBLEM
     assert str(tmp_path / "m" / "secret") in finding.found
 
 
 def test_shared_memory_is_read(tmp_path: Path) -> None:
-    assert read_shared_memory(tmp_path).size_mib > 0
-    assert "No such file" in read_shared_memory(tmp_path / "none").reason
+    assert machine_checks.read_shared_memory(tmp_path).size_mib > 0
+    assert "No such file" in machine_checks.read_shared_memory(tmp_path / "none").reason
 
 
 def test_a_store_of_models_is_listed(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "config.pbtxt").write_text("text")
 
-    finding = check_store(f"file://{tmp_path}", os.environ)
+    finding = machine_checks.check_store(f"file://{tmp_path}", os.environ)
 
     assert finding.level is Level.OK
     assert finding.found == f"file://{tmp_path}: 1 file, 4 bytes"
@@ -201,7 +189,7 @@ def test_a_store_of_models_is_listed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["memory://nothing/there", "nowhere://bucket"])
 def test_a_store_that_cannot_be_listed_is_a_problem(url: str) -> None:
-    finding = check_store(url, os.environ)
+    finding = machine_checks.check_store(url, os.environ)
 
     assert finding.level is Level.PROBLEM
     assert finding.found.startswith(f"{url}: ")

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from model_analyzer.domain.measurements import Measurement, ModelMeasurement
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, ModelStatistics
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import variant

@@ -14,7 +14,7 @@ import pytest
 
 from model_analyzer.domain.models import ModelVariant, freeze
 from model_analyzer.domain.trials import Load, Workload
-from model_analyzer.features.proof.input_set import InputSet, Unanswerable, input_set_for
+from model_analyzer.features.proof.asking import InputSet, Unanswerable, input_set_for
 
 
 def inputs_of(*tensors: dict[str, Any], flags: Any = None, most: int = 8, **more: Any) -> InputSet:

@@ -12,10 +12,9 @@ import pytest
 
 from model_analyzer.domain.profiles import Verdict
 from model_analyzer.features.proof.answers import Answer, Deviation, Output
-from model_analyzer.features.proof.asking import Asking, Place
+from model_analyzer.features.proof.asking import Asking, InputSet, Place
 from model_analyzer.features.proof.facts.promise import P99, THROUGHPUT, Kept, Promise
-from model_analyzer.features.proof.input_set import InputSet
-from model_analyzer.features.proof.observing import (
+from model_analyzer.features.proof.outputs import (
     Found,
     Observer,
     Replies,

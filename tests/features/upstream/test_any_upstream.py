@@ -16,9 +16,8 @@ from model_analyzer.features.upstream.perf_flags import key_text
 from model_analyzer.features.upstream.reader import read_upstream
 from model_analyzer.features.upstream.writer import write_upstream
 from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 from tests.features.upstream.samples import content, results
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Measurement, ModelStatistics
 from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
-from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.features.watch.facts.deviations import (
     LoadPoint,

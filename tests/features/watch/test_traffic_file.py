@@ -12,8 +12,8 @@ import yaml
 
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import parse_yaml
+from model_analyzer.features.watch.server_readings import WatchReport
 from model_analyzer.features.watch.watch_text import traffic_file
-from model_analyzer.features.watch.watching import WatchReport
 from tests.features.watch.production import Server, looks, seen
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from model_analyzer.app.delivery.answer import Answers, Deploying
 from model_analyzer.app.delivery.files import configuration_difference, told_apart, write_best
-from model_analyzer.app.report import source_names
+from model_analyzer.app.recommend import source_names
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.settings import ExportSettings
 from model_analyzer.domain.trials import ServerSetup

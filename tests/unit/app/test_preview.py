@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from model_analyzer.app.bench.job import Job
-from model_analyzer.app.preview import Preview, preview
-from model_analyzer.app.validate import validate
+from model_analyzer.app.bench.devices import Job
+from model_analyzer.app.preview import Preview, preview, validate
 from model_analyzer.config.places import Places
-from model_analyzer.domain.budget import Budget
-from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.settings import Budget, SearchMode
 from model_analyzer.errors import ConfigError
 from model_analyzer.forecast.run_plan import AROUND_S
 from tests.phrases import ONLY_A_SERVER

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.bench.programs import provide_programs
+from model_analyzer.app.bench.devices import provide_programs
 from model_analyzer.app.bench.remote_slots import ServerFacts, change, difference
 from model_analyzer.domain.hardware import Device, Machine
 from model_analyzer.domain.models import ModelFacts

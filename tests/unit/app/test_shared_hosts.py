@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.app.examine_shared_hosts import (
+from model_analyzer.app.run.measuring import (
     PAIRS,
     compare_shared,
     examine_shared_hosts,

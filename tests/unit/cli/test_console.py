@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from model_analyzer.cli.console import log_table, plain_table
-from model_analyzer.cli.output import print_table
+from model_analyzer.cli.shared_options import print_table
 from model_analyzer.cli.table_layout import laid_out
 from model_analyzer.reports.markdown import markdown_table
 from model_analyzer.reports.tables import Table

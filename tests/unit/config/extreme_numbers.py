@@ -29,9 +29,8 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.domain.words import MOST_INTEGER, MOST_NUMBER, MOST_RATE
 from model_analyzer.errors import ConfigError
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, decode, encode
 from model_analyzer.state.format.decoder import Decoder
-from model_analyzer.state.format.lines import decode, encode
 from model_analyzer.state.format.schema import Amount
 from model_analyzer.state.format.schema import Number as Stored
 from tests.unit.builders import variant

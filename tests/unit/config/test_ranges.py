@@ -19,7 +19,7 @@ from hypothesis import given
 
 from model_analyzer.config.kinds import Integer, Integers
 from model_analyzer.config.nodes import Node
-from model_analyzer.config.price_files import parse_prices, read_prices
+from model_analyzer.config.sources import parse_prices, read_prices
 from model_analyzer.domain.costs import NodeType, Prices
 from model_analyzer.domain.words import MOST_COUNT, MOST_SECONDS
 from model_analyzer.errors import ConfigError

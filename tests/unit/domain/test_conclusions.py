@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.profiles import StopReason
+from model_analyzer.domain.settings import Budget
 from tests.unit.builders import conclusion, trial
 from tests.unit.state.samples import failure, measurement
 

@@ -12,8 +12,7 @@ import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.goodput import GOODPUT, request_limits, with_goodput
-from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
+from model_analyzer.domain.histograms import Histogram, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_analyzer.domain.histograms import Histogram, is_histogram
-from model_analyzer.domain.joint_histogram import (
+from model_analyzer.domain.histograms import (
     MOST_REQUESTS,
+    Histogram,
     JointHistogram,
     RequestTimes,
+    is_histogram,
     is_joint_histogram,
 )
 from model_analyzer.noise.pooling import approximate, merged

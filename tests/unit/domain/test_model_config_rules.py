@@ -18,8 +18,7 @@ import pytest
 from model_analyzer.domain.flags import needs_client_shm, shapes_of, shares_memory
 from model_analyzer.domain.model_config_rules import least_batch_limit, rate_limits, refusal
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.quick_limits import field_with_several_values, unsupported_loads
-from model_analyzer.domain.settings import SearchMode
+from model_analyzer.domain.settings import SearchMode, field_with_several_values, unsupported_loads
 from model_analyzer.domain.trials import LoadKind
 from tests.unit.builders import model_settings
 

@@ -11,9 +11,10 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from model_analyzer.domain import goals, measurements, metrics, models, profiles, settings, trials
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import BatchStatistics, Measurement
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import Profile
+from model_analyzer.domain.settings import Budget
 from tests.unit.builders import (
     at_most,
     failure,
@@ -31,7 +32,7 @@ NOUNS = {
     for module in MODULES
     for thing in vars(module).values()
     if isinstance(thing, type) and is_dataclass(thing) and thing.__module__ == module.__name__
-} - {VariantNames}  # the one that counts
+} - {VariantNames, BatchStatistics, Budget}  # the one that counts, and rows of numbers
 
 
 @pytest.mark.parametrize("noun", sorted(NOUNS, key=str))

@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from model_analyzer.app.examine_shared_hosts import shift_of
+from model_analyzer.app.run.measuring import shift_of
 from model_analyzer.domain.slots import SharedHost, Shift
 
 

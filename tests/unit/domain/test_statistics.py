@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.differences import setup_differences
-from model_analyzer.domain.measurements import ModelMeasurement
-from model_analyzer.domain.models import is_cached, without_cache
-from model_analyzer.domain.statistics import (
+from model_analyzer.domain.measurements import (
     BatchStatistics,
+    ModelMeasurement,
     ModelStatistics,
     RequestCounts,
     counted_between,
 )
+from model_analyzer.domain.models import is_cached, without_cache
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.response_cache import with_hits

@@ -11,9 +11,8 @@ from random import Random
 
 import pytest
 
-from model_analyzer.domain.budget import Budget
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.settings import AdaptiveSettings, SearchMode, SearchSettings
+from model_analyzer.domain.settings import AdaptiveSettings, Budget, SearchMode, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Trial
 from model_analyzer.forecast.run_plan import AROUND_S

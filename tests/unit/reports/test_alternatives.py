@@ -21,8 +21,7 @@ from model_analyzer.reports.alternatives import (
     choices_text,
 )
 from model_analyzer.reports.build import Summary
-from model_analyzer.reports.evidence import gain_text
-from model_analyzer.reports.figures import figures_of
+from model_analyzer.reports.headline import figures_of, gain_text
 from model_analyzer.results.answer import AnswerVerdict, answer_of
 from model_analyzer.results.ranking import Ranking, VariantResult, rank_across
 from tests.budget_cases import CASES, limits_of, name_of, ranking_of

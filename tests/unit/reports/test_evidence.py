@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.noise.noise import Interval
-from model_analyzer.reports.evidence import gain_text, value_texts
-from model_analyzer.results.selection import Gain
+from model_analyzer.reports.headline import gain_text, value_texts
+from model_analyzer.results.answer import Gain
 
 
 def test_values_have_half_of_their_interval() -> None:

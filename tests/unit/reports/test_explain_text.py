@@ -17,9 +17,8 @@ from model_analyzer.reports.explain_text import (
     explain_document,
     explain_lines,
 )
-from model_analyzer.results.explain.confirmation import Confirmation
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.pipeline import more_instances
+from model_analyzer.results.explain.contention import more_instances
+from model_analyzer.results.explain.finding import AdvisedChange, Cause, Confirmation, FoundCause
 from model_analyzer.results.explain.situation import Situation
 from tests.drawn import NOT_DRAWN
 from tests.unit.builders import failure, goal, measurement, ranking, record, summary_page, variant

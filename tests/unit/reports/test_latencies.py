@@ -11,7 +11,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind
-from model_analyzer.reports.latencies import averages_of, distribution_of
+from model_analyzer.reports.breakdown import averages_of, distribution_of
 from tests.unit.builders import measurement, one_round, trial, variant
 
 VARIANT = variant("m_config_0", max_batch_size=4)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.reports.map_grid import CellKind, MapView, SearchMap, map_view, search_maps
+from model_analyzer.reports.importance import CellKind, MapView, SearchMap, map_view, search_maps
 from model_analyzer.results.effects import varied_parameters
 from model_analyzer.results.ranking import Ranking, rank_across
 from tests.unit.builders import (

@@ -15,9 +15,8 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind
 from model_analyzer.reports.explorer import Explorer, explorer_of
-from model_analyzer.reports.figures import figures_of, limits_of
 from model_analyzer.reports.front import front_charts, front_of
-from model_analyzer.reports.headline import headline
+from model_analyzer.reports.headline import figures_of, headline, limits_of
 from model_analyzer.reports.importance import importance_rows
 from model_analyzer.reports.method import method_of
 from model_analyzer.reports.parameters import parameter_name

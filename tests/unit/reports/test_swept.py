@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.app.checkpoints.show import choose_trials, content_tables, parse_query
-from model_analyzer.domain.parameters import model_and_field
+from model_analyzer.domain.models import model_and_field
 from model_analyzer.reports.build import state_answer
 from model_analyzer.reports.fleet import FleetModel, fleet_page
 from model_analyzer.reports.kubernetes import manifest

@@ -14,8 +14,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, StopReason
 from model_analyzer.domain.slots import Lane, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, FailureReason
-from model_analyzer.reports.figures import figures_of
-from model_analyzer.reports.headline import headline
+from model_analyzer.reports.headline import figures_of, headline
 from model_analyzer.reports.remarks import (
     IN_PROGRESS,
     UNFINISHED,

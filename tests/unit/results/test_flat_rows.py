@@ -10,10 +10,9 @@ from dataclasses import replace
 import pytest
 
 from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import Measurement, ModelStatistics
 from model_analyzer.domain.metrics import is_best_high
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.statistics import ModelStatistics
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.noise.pooling import pool
 from model_analyzer.results.flat_rows import (

@@ -16,9 +16,15 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.noise.noise import Interval, Noise, ratio_noise
 from model_analyzer.reports.front import pareto_front
-from model_analyzer.results.answer import AnswerVerdict, answer_of
+from model_analyzer.results.answer import (
+    AnswerVerdict,
+    Gain,
+    answer_of,
+    gain_over_default,
+    top,
+    top_with_default,
+)
 from model_analyzer.results.ranking import Ranking, VariantResult
-from model_analyzer.results.selection import Gain, gain_over_default, top, top_with_default
 from tests.unit.builders import (
     at_most,
     goal,

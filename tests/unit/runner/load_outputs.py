@@ -33,9 +33,8 @@ from model_analyzer.runner.load.ended import (
 from model_analyzer.runner.load.output import OutputVerdict
 from model_analyzer.runner.load.sampling import sampled
 from model_analyzer.state.checkpoint import Checkpoint
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.records import Records
 from tests.damaged_texts import damaged
 from tests.unit.config.configurations import mutated_trees

@@ -19,7 +19,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import strategies as st
 
 import model_analyzer
-from model_analyzer.app.bench.job import Job
+from model_analyzer.app.bench.devices import Job
 from model_analyzer.cli.commands.profile import show_preview
 from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.domain.models import VariantNames

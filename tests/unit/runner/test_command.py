@@ -17,8 +17,13 @@ from model_analyzer.domain.flags import Flag
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.domain.windows import Window
-from model_analyzer.runner.load.command import build_command, named_files, render
-from model_analyzer.runner.load.genai_perf import build_genai_command, parse_genai_table
+from model_analyzer.runner.load.command import (
+    build_command,
+    build_genai_command,
+    named_files,
+    parse_genai_table,
+    render,
+)
 
 HOME = Path("/home/user")
 

@@ -8,7 +8,7 @@ import pytest
 
 from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.noise.lag import is_late
-from model_analyzer.runner.load.careful import corrected
+from model_analyzer.runner.load.perf_analyzer import corrected
 from model_analyzer.runner.load.profile_export import Export, Request, Requests
 from model_analyzer.runner.load.schedule import own_due_times
 from tests.unit.builders import variant

@@ -20,7 +20,7 @@ from model_analyzer.runner.load.feasible import (
     without_any,
     without_effect,
 )
-from model_analyzer.runner.load.shapes import foreign_shapes
+from model_analyzer.runner.load.input_files import foreign_shapes
 from model_analyzer.runner.server.log import hint
 from tests.phrases import VARIABLE_DIMENSION, too_large_batch
 from tests.unit.builders import settings

@@ -27,11 +27,10 @@ from model_analyzer.runner.load.generators import (
     shares,
     with_own_ids,
 )
-from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.profile_export import Export, Request, Requests
-from model_analyzer.runner.load.rates import ExportSizes, RequestRates
 from model_analyzer.runner.load.sampling import sampled
-from model_analyzer.runner.load.schedule import due_times
+from model_analyzer.runner.load.schedule import due_times, intended
+from model_analyzer.runner.load.time_limits import ExportSizes, RequestRates
 from tests.unit.builders import trial, variant
 
 NS = 10**9

@@ -15,11 +15,11 @@ from model_analyzer.runner.gpus import (
     choose_gpus,
     cuda_environment,
     over_time,
+    parse_gpu_metrics,
     select,
     unknown_metrics,
     visible,
 )
-from model_analyzer.runner.monitors.triton_metrics import parse_gpu_metrics
 
 
 def device(uuid: str, name: str = "H200") -> Device:

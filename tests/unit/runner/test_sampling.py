@@ -13,15 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model_analyzer.domain.joint_histogram import MOST_REQUESTS
+from model_analyzer.domain.histograms import MOST_REQUESTS
 from model_analyzer.domain.measurements import ModelMeasurement, Values
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.noise.laws import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS
-from model_analyzer.runner.load.intended import intended
 from model_analyzer.runner.load.output import parse_report, parse_table
 from model_analyzer.runner.load.profile_export import Export, Request, Requests, read_export
 from model_analyzer.runner.load.sampling import Offered, evidence_of, rates_of, sampled, whole_rate
-from model_analyzer.runner.load.schedule import due_times
+from model_analyzer.runner.load.schedule import due_times, intended
 
 MS, NS = 1_000_000, 1_000_000_000
 START = 1_795_563_554_422_909_105  # nanoseconds since 1970

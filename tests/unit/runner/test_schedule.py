@@ -16,16 +16,18 @@ import pytest
 from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Workload
-from model_analyzer.runner.load.intended import (
+from model_analyzer.runner.load.profile_export import Export, Request, Requests
+from model_analyzer.runner.load.sampling import sampled
+from model_analyzer.runner.load.schedule import (
     LEAD_S,
+    due_times,
     intended,
     intervals_text,
+    own_due_times,
+    own_rate,
     remarks_on_sending,
     values_of_sending,
 )
-from model_analyzer.runner.load.profile_export import Export, Request, Requests
-from model_analyzer.runner.load.sampling import sampled
-from model_analyzer.runner.load.schedule import due_times, own_due_times, own_rate
 from tests.unit.builders import variant
 
 POISSON = Traffic(arrivals=Arrivals.POISSON)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from model_analyzer.domain.measurements import ModelStatistics, ServerStatistics
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.slots import Overdue
-from model_analyzer.domain.statistics import ModelStatistics, ServerStatistics
 from model_analyzer.domain.trials import FailureReason, LoadKind
 from model_analyzer.domain.windows import Window
 from model_analyzer.noise.first_look import FIRST_LOOK_S, given_up_s

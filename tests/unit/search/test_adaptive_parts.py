@@ -16,27 +16,30 @@ from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.trials import Failure, FailureReason
 from model_analyzer.noise.ties import Comparison
-from model_analyzer.search.adaptive.acquisition import (
+from model_analyzer.search.adaptive.assessment import Assessment, success_chances
+from model_analyzer.search.adaptive.candidates import (
     Prospect,
     Slack,
     expected_improvement,
-    outlook,
-    utility,
-)
-from model_analyzer.search.adaptive.assessment import Assessment, success_chances
-from model_analyzer.search.adaptive.candidates import (
     first_looks_s,
     loading_cost,
+    outlook,
     relative_durations,
     round_durations,
+    utility,
 )
 from model_analyzer.search.adaptive.outcomes import Outcomes
 from model_analyzer.search.adaptive.queueing_model import Floats, Settings
 from model_analyzer.search.adaptive.recommendation import recommendation
-from model_analyzer.search.adaptive.regression import Inputs, Prior, fit
-from model_analyzer.search.adaptive.sampling import Likelihood, update_particles
+from model_analyzer.search.adaptive.regression import (
+    Inputs,
+    Likelihood,
+    Prior,
+    fit,
+    update_particles,
+)
 from model_analyzer.search.adaptive.surrogate import THROUGHPUT, Points, Surrogate
-from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_map import Coordinate
 from tests.unit.builders import goal, measurement, trial
 
 LOW, HIGH = (0,), (1,)

@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.measurements import BatchStatistics, Measurement, ModelStatistics
 from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import SearchMode
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.trials import Trial
 from model_analyzer.search.adaptive.bottleneck import busy_shares, likelihood
 from model_analyzer.search.adaptive.queueing_model import Flow, Settings

@@ -12,12 +12,12 @@ import pytest
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.search.adaptive.acquisition import Prospect, Slack
 from model_analyzer.search.adaptive.assessment import Assessment
+from model_analyzer.search.adaptive.candidates import Prospect, Slack
 from model_analyzer.search.adaptive.knowledge import Knowledge
 from model_analyzer.search.adaptive.recommendation import MAX_ATTEMPTS
 from model_analyzer.search.adaptive.stopping import contenders, repetitions
-from model_analyzer.search.space import Coordinate
+from model_analyzer.search.trial_map import Coordinate
 
 LEADER, OTHER = (0,), (1,)
 

@@ -21,7 +21,7 @@ from model_analyzer.domain.settings import QuickSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.search.climb import Neighbourhood
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import INSTANCES, Coordinate, Dimension, Space
+from model_analyzer.search.trial_map import INSTANCES, Coordinate, Dimension, Space
 from tests.unit.search.surfaces import (
     QUICK,
     UNBOUNDED,

@@ -14,7 +14,7 @@ import pytest
 from model_analyzer.domain.models import ModelFacts, thaw
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.plan import Subject, VariedModel
-from model_analyzer.search.space import Space, sizes_at, space_of_sizes
+from model_analyzer.search.trial_map import Space, sizes_at, space_of_sizes
 from model_analyzer.search.variants import Size, fixed_counts, groups_with, has_several_groups
 from tests.unit.search.surfaces import composing, counts, ensemble, model, subject, together
 

@@ -16,8 +16,7 @@ from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
 from model_analyzer.errors import ConfigError
 from model_analyzer.search.modes.quick import QuickMode
 from model_analyzer.search.plan import Subject
-from model_analyzer.search.space import Coordinate
-from model_analyzer.search.trial_map import TrialMap
+from model_analyzer.search.trial_map import Coordinate, TrialMap
 from tests.unit.search.surfaces import (
     all_parts,
     batch_limit,

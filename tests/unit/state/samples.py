@@ -9,17 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 from model_analyzer.domain.hardware import Device, Machine
-from model_analyzer.domain.histograms import Histogram
-from model_analyzer.domain.joint_histogram import JointHistogram, RequestTimes
+from model_analyzer.domain.histograms import Histogram, JointHistogram, RequestTimes
 from model_analyzer.domain.measurements import (
+    BatchStatistics,
     Measurement,
     ModelMeasurement,
+    ModelStatistics,
     Notice,
     NoticeKind,
+    RequestCounts,
     ResourceUse,
 )
 from model_analyzer.domain.models import ModelVariant, freeze
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics, RequestCounts
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,

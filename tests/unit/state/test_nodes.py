@@ -26,8 +26,8 @@ from model_analyzer.state import checkpoint as checkpoint_module
 from model_analyzer.state import find as find_module
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.contents import Content, read_journal
+from model_analyzer.state.format.codec import encode
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.merge import merge
 from model_analyzer.state.node import NodeJournal, Sharing, sign
 from model_analyzer.state.profile_state import ProfileState

@@ -24,9 +24,15 @@ from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.results.ranking import rank
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.find import verify
-from model_analyzer.state.format.codec import Encoder, encode_asked, encode_conclusion
+from model_analyzer.state.format.codec import (
+    Encoder,
+    Entry,
+    decode,
+    encode,
+    encode_asked,
+    encode_conclusion,
+)
 from model_analyzer.state.format.header import decode_header
-from model_analyzer.state.format.lines import Entry, decode, encode
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import conclusion, goal
 from tests.unit.state.samples import (

@@ -16,10 +16,9 @@ from model_analyzer.errors import CheckpointError
 from model_analyzer.state.checkpoint import Checkpoint
 from model_analyzer.state.contents import checkpoint_lines
 from model_analyzer.state.find import Overview, files_of, find, overviews, verify
-from model_analyzer.state.format.codec import FORMAT, Encoder
+from model_analyzer.state.format.codec import FORMAT, Encoder, encode
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
 from tests.unit.state.samples import failure, measurement, trial

@@ -19,9 +19,8 @@ from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.errors import CheckpointError
 from model_analyzer.state.contents import checkpoint_lines
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records
 from model_analyzer.state.stores import DirectoryCheckpointer

@@ -17,9 +17,8 @@ from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.noise.laws import DUE
 from model_analyzer.results.flat_rows import pooled_rows
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
-from model_analyzer.state.format.codec import Encoder
+from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header
-from model_analyzer.state.format.lines import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import Records

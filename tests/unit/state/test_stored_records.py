@@ -29,9 +29,8 @@ from model_analyzer.domain.secrets import Veil
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, ServerSetup, Trial
 from model_analyzer.state import records as state_records
 from model_analyzer.state.checkpoint import load
-from model_analyzer.state.format.codec import Encoder, stored
+from model_analyzer.state.format.codec import DamagedLine, Encoder, decode, encode, stored
 from model_analyzer.state.format.decoder import Decoder
-from model_analyzer.state.format.lines import DamagedLine, decode, encode
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.state.records import PackedLines
 from tests.unit.state.samples import SECRETS, rich_failure, rich_measurement, rich_trial, trial

@@ -23,27 +23,24 @@ from model_analyzer.domain.profiles import (
 from model_analyzer.domain.trials import Trial
 from model_analyzer.features.capacity.facts.missing import Missing, missing_of
 from model_analyzer.features.capacity.facts.points import (
+    Carried,
+    Keeps,
     Loads,
     Point,
     broken_when_idle,
+    carried,
     closed_loads,
     highest_throughput,
-    loads_of,
-)
-from model_analyzer.features.capacity.facts.replica import (
-    Carried,
-    Keeps,
-    carried,
     is_as_good,
     keeps_at,
+    loads_of,
     rates_that_keep,
 )
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.noise.ties import resources_used
 from model_analyzer.results.conditions import Conditions, LeftOut, comparable
-from model_analyzer.results.knee import knee_of
-from model_analyzer.results.ranking import Ranking
+from model_analyzer.results.ranking import Ranking, knee_of
 
 # Throughput is what `--rate` asks for: a limit for one server would have no meaning.
 _THROUGHPUTS = frozenset({"perf_throughput", "output_token_throughput"})

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.features.capacity.facts.points import Lack, Loads
-from model_analyzer.features.capacity.facts.replica import Carried
+from model_analyzer.features.capacity.facts.points import Carried, Lack, Loads
 
 # Between a rate that keeps the constraints and the next one that breaks them: at most this ratio.
 _CLOSE = 1.25

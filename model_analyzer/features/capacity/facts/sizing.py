@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.features.capacity.facts.capacity import ModelCapacity
-from model_analyzer.features.capacity.facts.replica import Carried, at_rate, replicas_for
+from model_analyzer.features.capacity.facts.points import Carried, at_rate, replicas_for
 
 # The rates beside the requested one, as shares of it.
 _OTHER_RATES = (0.8, 1.0, 1.2)

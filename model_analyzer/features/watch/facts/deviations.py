@@ -33,7 +33,7 @@ from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import USUAL_ERROR, NoiseModel
 from model_analyzer.results.answer import Answer
 from model_analyzer.results.effects import BATCH, BATCHING, COUNT, KIND, varied_parameters
-from model_analyzer.results.knee import FAILED, NEARLY_ALL
+from model_analyzer.results.ranking import FAILED, NEARLY_ALL
 
 # Times of a request in the server; that with the most noise comes first.
 _QUEUE = ("perf_server_queue",)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from model_analyzer.cli.progress.scatter import Dot, scatter
+from model_analyzer.cli.progress.screen import Dot, scatter
 
 DOTS = [Dot(1, 0, True), Dot(10, 50, False), Dot(100, 100, True)]
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model_analyzer.domain.measurements import Doubt, Measurement
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
+from model_analyzer.domain.measurements import BatchStatistics, Doubt, Measurement, ModelStatistics
 from model_analyzer.domain.trials import Trial
 from model_analyzer.noise.laws import doubts_of
 

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.statistics import ModelStatistics, RequestCounts
+from model_analyzer.domain.measurements import Measurement, ModelStatistics, RequestCounts
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, ServerSetup, Trial
 from model_analyzer.noise.laws import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS, judged

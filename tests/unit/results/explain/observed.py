@@ -10,15 +10,16 @@ from typing import Any
 
 from model_analyzer.domain.histograms import Histogram
 from model_analyzer.domain.measurements import (
+    BatchStatistics,
     Measurement,
     ModelMeasurement,
+    ModelStatistics,
     Notice,
     ResourceUse,
     Values,
 )
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
-from model_analyzer.domain.statistics import BatchStatistics, ModelStatistics
 from model_analyzer.domain.traffic import Traffic
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.results.explain.explain import Explanation, explain

@@ -17,7 +17,7 @@ from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.traffic import Arrivals, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, Workload
-from model_analyzer.results.explain.chance import explained_wait
+from model_analyzer.results.explain.finding import explained_wait
 from model_analyzer.results.explain.outside import tensors_of
 from tests.unit.builders import variant
 from tests.unit.results.explain.observed import explained, model, names, observed

@@ -11,9 +11,15 @@ import pytest
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, LoadKind, Workload
-from model_analyzer.results.explain.confirmation import Confirmation, Effect, changed
-from model_analyzer.results.explain.finding import AdvisedChange, Cause, FoundCause
-from model_analyzer.results.explain.pipeline import more_instances
+from model_analyzer.results.explain.contention import more_instances
+from model_analyzer.results.explain.finding import (
+    AdvisedChange,
+    Cause,
+    Confirmation,
+    Effect,
+    FoundCause,
+    changed,
+)
 from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import failure, variant
 from tests.unit.results.explain.observed import model, observed
