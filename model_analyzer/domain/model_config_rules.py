@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_analyzer.domain.models import (
+    OPENAI,
     ModelConfig,
     ModelVariant,
     instance_groups,
@@ -34,6 +35,12 @@ _LIMITING = "execution_count"
 # The size of a dimension that varies, and the format of tensors that are no images.
 _ANY_SIZE = -1
 _NO_FORMAT = "FORMAT_NONE"
+
+# The platforms that stand for a backend; every other one needs `backend` beside it.
+_PLATFORMS = (
+    *("tensorflow_graphdef", "tensorflow_savedmodel", "tensorrt_plan", "onnxruntime_onnx"),
+    *("pytorch_libtorch", "ensemble", OPENAI),
+)
 
 # Where a control of sequences says its values, and the types of the one that has no values.
 _FALSE_TRUE = ("int32_false_true", "fp32_false_true", "bool_false_true")
@@ -83,6 +90,13 @@ def _preferred(config: ModelConfig) -> Iterator[tuple[str, int]]:
     for name, batcher in batchers.items():
         for size in batcher.get("preferred_batch_size", ()):
             yield name, int(size)
+
+
+def platforms(config: ModelConfig) -> Iterator[Refusal]:
+    """Without a backend, the platform is one of those that Triton knows."""
+    platform = config.get("platform", "")
+    if platform not in ("", *_PLATFORMS) and not config.get("backend"):
+        yield Refusal(f'platform "{platform}" is unknown without a backend: write backend instead')
 
 
 def batch_sizes(config: ModelConfig) -> Iterator[Refusal]:
@@ -295,6 +309,7 @@ def versions(config: ModelConfig) -> Iterator[Refusal]:
 
 
 RULES: tuple[Callable[[ModelConfig], Iterator[Refusal]], ...] = (
+    platforms,
     batch_sizes,
     one_batcher,
     priorities,

@@ -349,6 +349,9 @@ def test_trials_are_chosen_and_sorted(call: Run) -> None:
     assert status == 0
     assert column(output, 1) == ["m_config_1", "m_config_2"]
 
+    status, _, error = call("trials", "--sort-by", "gpu_used_memory", "--top-n", "1")
+    assert status == 0
+    assert error == "model-analyzer: no trial has gpu_used_memory: they are not sorted by it\n"
     _, output, _ = call("trials", "--sort-by", "perf_throughput", "--order", "asc", "--top-n", "1")
     assert column(output, 1) == ["n_config_1"]
     assert call("trials", "--where", "concurrency>99")[:2] == (

@@ -212,11 +212,13 @@ def test_gpus_of_called_models_and_of_goals_are_looked_for_too(run, tmp_path, ma
     called, objective = error.splitlines()
     assert "model part: 2 of 2 instance_groups to try have KIND_GPU" in called
     assert "a.yaml:5:13: model m: nothing measures gpu_utilization, because this" in objective
+    assert "the ranking leaves that out" in objective
 
     goals = "objectives: [perf_throughput]\nconstraints: {gpu_used_memory: {max: 50}}\n"
     write(tmp_path, "a.yaml", f"model_repository: models\nprofile_models: [m]\n{goals}")
     (constraint,) = run("config", "validate", "a.yaml")[2].splitlines()
     assert "a.yaml:4:14: model m: nothing measures gpu_used_memory, because this" in constraint
+    assert "no configuration is known to meet that" in constraint
 
 
 def test_a_model_with_nothing_but_gpu_instances_cannot_be_measured(

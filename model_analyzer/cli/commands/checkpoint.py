@@ -174,6 +174,8 @@ def trials(
     check_format(form, output, FORMATS)
     chosen = choose_trials(open_checkpoint(which, directory, prefix), query)
     count = len(chosen.rows)
+    if count and not any((query.sort_by or "model") in row for row in chosen.rows):
+        complain(f"no trial has {query.sort_by}: they are not sorted by it")
     if form != TABLE:
         put(chosen.encoded(form), output, counted(count, "row"))
     elif count:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.flags import PERF_ANALYZER_PATHS, SERVER_KEYS, Flag, unused_keys
+from model_analyzer.domain.goals import Constraint, Objective
 from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.model_config_rules import limits_rates
 from model_analyzer.domain.models import (
@@ -49,6 +50,11 @@ _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
 _OF_GPUS = (Source.GPU, Source.ENERGY)
+# What follows if nothing measures a metric of the goal, by the part of the goal.
+_UNMEASURED = {
+    "objectives": "the ranking leaves that out",
+    "constraints": "no configuration is known to meet that",
+}
 _HINT = "use KIND_CPU, or remove kind to let the server choose"
 
 # Returns the place of an option of the model.
@@ -386,15 +392,20 @@ def without_some(
                 " has no GPU: the server will refuse them",
                 hint=_HINT,
             )
-    unmeasured = [tag for tag in model.goal.tags if METRICS[tag].source in _OF_GPUS]
-    if unmeasured:
-        objectives = {canonical(objective.tag) for objective in model.goal.objectives}
-        yield Problem(
-            where=place("objectives" if unmeasured[0] in objectives else "constraints"),
-            message=f"model {model.name}: nothing measures {' and '.join(unmeasured)}, because this"
-            " machine has no GPU: the ranking leaves that out",
-            hint="choose other objectives and constraints",
-        )
+    goals: Mapping[str, Sequence[Objective | Constraint]] = {
+        "objectives": model.goal.objectives,
+        "constraints": model.goal.constraints,
+    }
+    for kind, parts in goals.items():
+        tags = dict.fromkeys(canonical(part.tag) for part in parts)
+        unmeasured = [tag for tag in tags if METRICS[tag].source in _OF_GPUS]
+        if unmeasured:
+            yield Problem(
+                where=place(kind),
+                message=f"model {model.name}: nothing measures {' and '.join(unmeasured)}, because"
+                f" this machine has no GPU: {_UNMEASURED[kind]}",
+                hint=f"choose other {kind}",
+            )
     for part in facts.with_parts():
         if _on_gpu(part.config.get(_GROUPS)):
             yield Problem(

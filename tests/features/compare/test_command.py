@@ -226,7 +226,9 @@ def test_names_stay_text_in_markdown(run: Run, tmp_path: Path) -> None:
 def test_what_cannot_be_judged_fails_strictly(run: Run, sides: Path) -> None:
     arguments = ("compare", "base", "again", "--fail-on", "gpu_used_memory>5%")
 
-    assert run(*arguments)[0] == 0
+    status, output, _ = run(*arguments)
+    assert status == 0
+    assert "gpu_used_memory>5%: not certain (best: GPU Memory Usage was not measured)" in output
     assert run(*arguments, "--strict")[0] == REGRESSION
 
 

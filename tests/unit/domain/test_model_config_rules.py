@@ -77,6 +77,8 @@ def ensemble(*parts: ModelVariant, **config: Any) -> ModelVariant:
 
 
 REFUSED: list[tuple[Mapping[str, Any], str]] = [
+    ({"platform": "python", "backend": ""}, 'platform "python" is unknown without a backend'),
+    ({"platform": "onnxruntime", "backend": ""}, "write backend instead"),
     (batching(preferred_batch_size=[2, 16]), "preferred_batch_size 16 is above max_batch_size 8"),
     (batching(preferred_batch_size=[0]), "preferred_batch_size 0 is not positive"),
     ({"max_batch_size": 0, **batching(preferred_batch_size=[1])}, "1 is above max_batch_size 0"),
@@ -169,6 +171,8 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
 ACCEPTED: list[Mapping[str, Any]] = [
     {},
     {"max_batch_size": 0},
+    {"platform": "python"},
+    {"platform": "onnxruntime_onnx", "backend": ""},
     batching(preferred_batch_size=[2, 8]),
     {"max_batch_size": 0, **batching(default_queue_policy={"max_queue_size": 5})},
     oldest(max_candidate_sequences=2),

@@ -72,6 +72,14 @@ def test_the_interval_of_a_ratio_holds_the_true_ratio() -> None:
     assert 0.92 <= held / DRAWS <= 0.98
 
 
+def test_the_interval_of_a_share_ends_at_all_of_it() -> None:
+    runs = [measurement(cache_hit_rate=rate) for rate in (70.0, 99.0)]
+    interval = NoiseModel([runs]).interval(runs, "cache_hit_rate")
+    assert interval is not None
+    assert interval.low < 70
+    assert interval.high == 100
+
+
 def test_half_the_interval_is_in_percent_of_the_value() -> None:
     noise = Noise(error=0.02, freedom=math.inf)
     interval = around(TRUE, noise)

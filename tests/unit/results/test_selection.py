@@ -14,7 +14,7 @@ from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.noise.noise import Interval, Noise, ratio_noise
+from model_analyzer.noise.noise import Interval, Noise, combined, ratio_noise
 from model_analyzer.reports.front import pareto_front
 from model_analyzer.results.answer import (
     AnswerVerdict,
@@ -229,6 +229,47 @@ def test_the_windows_of_both_sides_give_the_noise_of_the_gain() -> None:
     assert noise is not None
     assert gain.noise == pytest.approx(200 * noise.reach)
     assert gain.is_clear
+
+
+def test_each_metric_brings_its_noise_into_a_gain_as_much_as_it_moves_it() -> None:
+    by = goal(wished=objectives(perf_throughput=3, perf_latency_p99=1))
+    new, old = variant("m_config_0", max_batch_size=2), variant("m_config_default")
+    runs = ((new, [(300, 4.0), (330, 5.0)]), (old, [(100, 3.0), (108, 3.4)]))
+    order = ranking(
+        *(
+            record(each, measurement(*values), repetition=number)
+            for each, given in runs
+            for number, values in enumerate(given)
+        ),
+        by=by,
+    )
+    gain, (best, base) = gain_over_default(order), (order.results[0].best, order.results[1].best)
+    values = {tag: best.measurement.model_value(0, tag) or 0.0 for tag in by.tags}
+
+    def moved(tag: str, by_share: float) -> float:
+        throughput, p99 = (value * (1 + by_share * (of == tag)) for of, value in values.items())
+        return by.gain_percent(measurement(throughput, p99), base.measurement)
+
+    parts = [
+        (
+            abs(moved(tag, 1e-6) - moved(tag, -1e-6)) / 2e-6,
+            ratio_noise(*(order.noise_model.of(item.runs, tag, 0) for item in (best, base))),
+        )
+        for tag in by.tags
+    ]
+    noise = combined(parts)
+    assert gain is not None
+    assert noise is not None
+    assert gain.noise == pytest.approx(noise.reach)
+
+
+def test_no_gain_is_told_over_a_default_without_a_value_of_an_objective() -> None:
+    by = goal(wished=objectives(perf_throughput=1, time_to_first_token_p99=1))
+    best = record(variant("m_config_0"), measurement(200, time_to_first_token_p99=3.0))
+    for default in (measurement(100), measurement(100, time_to_first_token_p99=6.0)):
+        ranked = ranking(best, record(variant("m_config_default"), default), by=by)
+        has_all = len(default.models[0].values) == 2
+        assert (gain_over_default(ranked) is not None) is has_all
 
 
 def test_measurements_of_others_make_the_interval_of_a_gain_narrower() -> None:
