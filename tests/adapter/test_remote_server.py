@@ -387,9 +387,10 @@ class KnowsMethods(BaseHTTPRequestHandler):
     """Like routers that know a path only together with its method."""
 
     to_incomplete = 400
+    to_get = 404
 
     def do_GET(self) -> None:
-        self._answer(404)
+        self._answer(self.to_get)
 
     def do_POST(self) -> None:
         self._answer(self.to_incomplete if self.path == "/v1/chat/completions" else 404)
@@ -406,7 +407,22 @@ class AnswersAnything(KnowsMethods):
     to_incomplete = 200
 
 
-@pytest.mark.parametrize("handler", [KnowsMethods, AnswersAnything])
+class KnowsOnlyPosts(KnowsMethods):
+    to_get = 405
+
+
+class DoesNotImplementOthers(KnowsMethods):
+    to_get = 501
+
+
+class FailsToList(AnswersAnything):
+    to_get = 500
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [KnowsMethods, AnswersAnything, KnowsOnlyPosts, DoesNotImplementOthers, FailsToList],
+)
 def test_a_path_may_be_known_for_what_is_posted_only(
     reach: Callable[[str], TritonServer], handler: type[BaseHTTPRequestHandler]
 ) -> None:
@@ -427,7 +443,11 @@ class HasNothing(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-@pytest.mark.parametrize("handler", [BaseHTTPRequestHandler, HasNothing])
+class FailsAlways(KnowsMethods):
+    to_incomplete = to_get = 500
+
+
+@pytest.mark.parametrize("handler", [BaseHTTPRequestHandler, HasNothing, FailsAlways])
 def test_a_server_without_the_api_is_not_waited_for(
     reach: Callable[[str], TritonServer], handler: type[BaseHTTPRequestHandler]
 ) -> None:

@@ -236,6 +236,9 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
     ("words", "message"),
     [
         ("--cpu-only --latency-budget 60",
+         "No such option '--cpu-only': it belongs to a model: write it below profile_models:"
+         " {MODEL: …}; for composing models, write cpu_only_composing_models"),
+        ("--cpu-only-comp --latency-budget 60",
          "--cpu-only-composing-models needs a value, and --latency-budget is none"),
         ("--budget --quiet", "--budget needs a value, and --quiet is none"),
         ("-s -q", "--checkpoint-directory needs a value, and -q is none"),

@@ -159,7 +159,7 @@ def test_list_names_the_file_that_is_damaged(call: Run, checkpoints: Path) -> No
         "intact", "intact", "intact", "damaged: 7.ckpt: it is empty",
         "damaged: 8.ckpt: cannot be read: Is a directory",
     ]  # fmt: skip
-    assert states[5].startswith("damaged: 9.ckpt: written in format 99 by a newer")
+    assert states[5] == "damaged: 9.ckpt: written in format 99 by a newer …"
     documents = json.loads(call("list", "--json")[1])
     assert [item["index"] for item in documents] == [0, 1, 5, 7, 8, 9]
     assert documents[3]["file"] == "7.ckpt"
@@ -231,6 +231,25 @@ def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> 
         _, output, _ = call("show", which)
         assert uuid in output
         assert "n_config_1" not in output
+
+
+def test_digits_are_the_number_of_a_checkpoint_or_begin_a_uuid(
+    call: Run, checkpoints: Path
+) -> None:
+    path = checkpoints / "0.ckpt"
+    uuid = json.loads(call("list", "--json")[1])[0]["uuid"]
+    digits = "12345678" + uuid[8:]
+    header, *others = path.read_bytes().splitlines(keepends=True)
+    entry = json.loads(header)
+    del entry["crc"]
+    path.write_bytes(encode({**entry, "uuid": digits}) + b"".join(others))
+    # the digest at the end is no longer right, so this is in the list only
+    assert json.loads(call("list", "--json")[1])[0]["uuid"] == digits
+
+    for which in ("1234", "1234567", "12345678"):
+        assert "0.ckpt is damaged" in one_line(call("show", which)[2])
+    assert "no checkpoint '123': there" in one_line(call("show", "123")[2])
+    assert call("show", "1")[0] == 0
 
 
 # -- rounds -------------------------------------------------------------------------------
@@ -577,7 +596,7 @@ def test_a_note_begins_no_directory(run: Run, tmp_path: Path) -> None:
 def test_verify_tells_damage_by_its_status(call: Run, checkpoints: Path) -> None:
     status, output, _ = call("verify")
     assert status == 0
-    assert output.splitlines()[0] == "checkpoints/0.ckpt: intact (5 outcomes can be read)"
+    assert output.splitlines()[0] == "checkpoints/0.ckpt: intact, 5 outcomes"
 
     path = checkpoints / "1.ckpt"
     path.write_bytes(path.read_bytes().replace(b"250.0", b"999.0"))
@@ -591,7 +610,8 @@ def test_verify_tells_damage_by_its_status(call: Run, checkpoints: Path) -> None
     assert call("verify", "checkpoints/0.ckpt")[0] == 0
     status, output, _ = call("verify", "checkpoints/0.ckpt", "none.ckpt")
     assert status == USAGE
-    assert "none.ckpt: damaged: cannot be read" in output
+    assert output.splitlines()[1] == "none.ckpt: does not exist"
+    assert call("verify", "checkpoints/1.ckpt")[1].endswith("; 5 outcomes can be read\n")
 
 
 def test_stats_measure(call: Run) -> None:
@@ -739,7 +759,7 @@ def test_commands_on_latest_use_the_outcomes_of_all_nodes(run: Run, shared: Path
     assert "m_config_2" in of_shared("best", "--top-n", "1").splitlines()[1]
     rows = json.loads(of_shared("export", "--format", "json"))
     assert [row["node"] for row in rows] == ["node-1", "node-2", "node-3"]
-    assert of_shared("verify").count("intact (1 outcome can be read)") == 3
+    assert of_shared("verify").count("intact, 1 outcome\n") == 3
     assert sorted(path.name for path in shared.iterdir()) == before
 
 

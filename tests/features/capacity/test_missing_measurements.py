@@ -112,6 +112,17 @@ def test_the_missing_measurement_is_named(
     assert reason.value in text
 
 
+@pytest.mark.parametrize(
+    ("records", "is_told"),
+    [([closed_load(1, 0.4)], True), ([open_load(1, 90)], True), ([open_load(2, 90)], False)],
+)
+def test_a_rate_below_one_cannot_be_measured(records: Sequence[TrialRecord], is_told: bool) -> None:
+    (missing,) = capacity(*records).missing
+
+    assert (missing.reason is Gap.BELOW_ONE) == is_told == (not missing.rates)
+    assert ("No measurement tells more" in missing_text(missing)) == is_told
+
+
 def test_nothing_is_missing_where_neighbouring_rates_keep_and_break() -> None:
     known = capacity(open_load(80, 30), open_load(100, 90))
 

@@ -35,7 +35,7 @@ def test_a_plain_server_with_the_written_files_is_measured(setting, pretend) -> 
     assert calls[start - 1] == "stop"
     assert calls[start + 1] == "has m count=2 max_batch_size=2"
     assert not any(call.startswith(("load", "unload")) for call in calls[start:])
-    assert "--disable-auto-complete-config" not in calls[start]
+    assert "--disable-auto-complete-config" in calls[start]  # as in the manifests
     (proof,) = proofs(setting)
     assert (proof["kind"], proof["verdict"]) == ("deployed", "passed")
     numbers = proof["numbers"]

@@ -671,6 +671,37 @@ def test_certificates_are_remarked_without_tls(flags: str, switch: str) -> None:
     assert resolved(both).remarks == ()
 
 
+def test_certificates_of_https_are_remarked_without_an_address_of_it() -> None:
+    flags = "perf_analyzer_flags: {ssl-https-ca-certificates-file: a.pem}"
+    (remark,) = resolved(flags).remarks
+    assert remark == (
+        "f.yaml:1:22: ssl-https-ca-certificates-file has no effect without an https:// endpoint"
+    )
+    for used in (
+        "triton_http_endpoint: HTTPS://host:8000",
+        "triton_metrics_url: https://host:8002/metrics",
+        "verify: https://host:8000\nclient_protocol: http",
+    ):
+        assert resolved(f"{flags}\n{used}").remarks == ()
+
+
+def test_a_column_that_no_table_has_is_told_before_the_run() -> None:
+    text = (
+        "inference_output_fields: [model_name, backend_parameter/X, perf_throughput, gpu_uuid]\n"
+        "gpu_output_fields: [gpu_uuid, hardware, request_intervals, perf_throughputs]\n"
+        "server_output_fields: [gpu_uuid, batch_size]"
+    )
+
+    assert resolved(text).remarks == (
+        "f.yaml:1:26: inference_output_fields: 'gpu_uuid' is neither a metric nor a column: it is"
+        " left out",
+        "f.yaml:2:20: gpu_output_fields: 'perf_throughputs' is neither a metric nor a column: it is"
+        " left out (did you mean 'perf_throughput'?)",
+        "f.yaml:3:23: server_output_fields: 'batch_size' is neither a metric nor a column: it is"
+        " left out",
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "other"),
     [

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.config.rules import OUTPUT_FIELDS
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant
@@ -19,6 +20,7 @@ from model_analyzer.reports.explorer import explorer_of
 from model_analyzer.reports.markdown import markdown_table
 from model_analyzer.reports.tables import (
     Table,
+    _columns,
     answer_table,
     composing_table,
     detailed_table,
@@ -264,6 +266,18 @@ def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
         ("triton-server", "GPU-a", 10.0, 50.0, 70.5),
         ("triton-server", "GPU-b", 20.0, 25.0, None),
     )
+
+
+def test_the_columns_that_an_option_may_name_are_those_of_the_table(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    of_rows = OUTPUT_FIELDS["inference_output_fields"]
+
+    assert set(of_rows) == set(_columns())
+    inference_table([], of_rows)
+    gpu_table([], OUTPUT_FIELDS["gpu_output_fields"], always=False)
+    server_table({}, OUTPUT_FIELDS["server_output_fields"])
+    assert caplog.messages == []
 
 
 def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptureFixture) -> None:

@@ -40,6 +40,7 @@ def problems(text: str, directory: Path, **config: Any) -> list[str]:
         facts,
         search=chosen.search,
         server=chosen.server,
+        addresses=chosen.server.addresses,
         user_directory=directory,
         timeout_s=600,
         place=lambda option: f"the place of {option}",
@@ -215,6 +216,9 @@ perf_analyzer_flags: {ssl-grpc-use-ssl: true, ssl-grpc-private-key-file: b.key}
     assert f"tritonserver flag grpc-server-cert: {tmp_path}/a.pem does not exist" in server
     # without TLS, nothing reads them
     assert not problems(text.replace("true", "false"), tmp_path)
+    of_https = "perf_analyzer_flags: {ssl-https-ca-certificates-file: b.pem}"
+    assert not problems(of_https, tmp_path)
+    assert len(problems(f"{of_https}\ntriton_http_endpoint: https://a:8000", tmp_path)) == 1
     # the paths of a container are its own
     assert len(problems(f"{text}triton_launch_mode: docker\n", tmp_path)) == 1
 
