@@ -445,7 +445,7 @@ SHAPE = {
     # sequences: 127 (and 160); expected measurements within a budget, words of agents: 12 (and 23)
     # the summary of a job without captions of charts: (and 4)
     # variants that a server would change, names in paths, types of parameters, tracing: 77 (and 72)
-    "lines": 88_940,
+    "lines": 89_297,
     # proofs are stored, ranked and shown by the core, whichever feature makes them; facts of nine
     # servers by version; a search ends when it is sure; `--verify` is an option of two commands;
     # servers with OpenAI's API have 366: a client, a reader of their answers, what they cannot do
@@ -455,7 +455,7 @@ SHAPE = {
     # parts that answers configure differently, queues of ensembles, names with dots: 119
     # logs whose rows are no requests, sizes of windows that do not count, checked outputs: 90
     # a search ends at a standstill, and looks at lower loads in any case: 98 (and 72)
-    "lines of the core, without features": 70_988,
+    "lines of the core, without features": 71_240,
     "files": 291,
     "files that one other imports": 39,
     "of these, files of up to 110 lines": 4,
@@ -463,11 +463,11 @@ SHAPE = {
     "imports, % of lines": 7.0,
     "names of classes used twice": 3,
     "names of files used twice": 8,
-    "lines of domain": 6_801,  # since there are proofs, and settings of them; null alternatives
+    "lines of domain": 6_854,  # since there are proofs, and settings of them; null alternatives
     "files with SearchMode.": 3,
     "files with OutputFormat.": 2,
     "classes with over 20 methods": 0,
-    "lines of tests": 85_496,
+    "lines of tests": 84_817,
 }
 
 

@@ -69,6 +69,8 @@ def open_state(
     if base is None or (may_be_newer and state.descends_from(base)):
         state.announce()
     else:
+        for warning in base.damage_warnings:
+            log.warning("%s", warning)
         state.start_from(base)
     return state
 

@@ -43,6 +43,10 @@ _STEPS = (_SEARCHES, "model_analyzer.runner.load.")
 
 _LOG_WIDTH = 120
 
+# What a run of many models has written fills no screen.
+_MOST_FILES = 20
+_MOST_DEPLOYMENTS = 5
+
 # of an answer, by its standing
 _COLOURS = {"good": "green", "unsure": "yellow", "bad": "red"}
 
@@ -175,10 +179,17 @@ class TerminalView:
             log.warning("%s", remark)
         if delivery.error_log:
             log.warning("Some trials failed: see %s", delivery.error_log)
-        for path in delivery.paths:
+        for path in delivery.paths[:_MOST_FILES]:
             self.print(f"wrote {path}")
-        for model, command in delivery.deployments:
+        more = len(delivery.paths) - _MOST_FILES
+        if more > 0:
+            below = os.path.commonpath(delivery.paths)
+            self.print(f"wrote {counted(more, 'more file')} below {below}")
+        for model, command in delivery.deployments[:_MOST_DEPLOYMENTS]:
             self.print(f"to deploy {model} on Kubernetes: {command}")
+        more = len(delivery.deployments) - _MOST_DEPLOYMENTS
+        if more > 0:
+            self.print(f"to deploy {counted(more, 'more model')}: the same, with their names")
 
     def answer(
         self,

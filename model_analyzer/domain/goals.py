@@ -23,6 +23,9 @@ from model_analyzer.domain.words import limit_text
 DEFAULT_WEIGHT = 10
 DEFAULT_OBJECTIVE = "perf_throughput"
 
+# The score over a value of 0 is 2, which no percentage expresses: a gain ends at 400,000 %.
+_LEAST = 1e-3
+
 T = TypeVar("T")
 
 
@@ -256,25 +259,13 @@ class Goal:
         return score / weights if weights else 0.0
 
     def gain_percent(self, new: Measurement, old: Measurement) -> float:
-        """How much better `new` is than `old`, in percent, for people to read."""
-        return self._weighted(lambda index: self._model_gain_percent(index, new, old))
-
-    def _model_gain_percent(self, index: int, a: Measurement, b: Measurement) -> float:
-        goal = self.models[index]
-        gain, weights = 0.0, 0.0
-        for objective in goal.objectives:
-            metric = metric_of(objective.tag)
-            new, old = a.model_value(index, metric.tag), b.model_value(index, metric.tag)
-            if new is None and old is None:
-                continue
-            weights += objective.weight
-            if new is None or old is None:
-                gain += objective.weight * (100 if old is None else -100)
-            elif new != old:
-                # "half the latency" reads as 100 % better, as does "twice the throughput"
-                base = old if metric.gain(1, 0) > 0 else new
-                gain += objective.weight * metric.gain(new, old) / (base or 1) * 100
-        return gain / weights if weights else 0.0
+        """The score in percent, for people to read: of one metric, by how much the better value is
+        more, or the other one is more than it: twice the throughput and half the latency are both
+        100 %. Of several, what one metric gains that makes the same score, so what is better by
+        the objectives never has a loss.
+        """
+        score = self.score(new, old)
+        return 200 * score / max(2 - score, _LEAST)
 
     def best_first(self, items: Iterable[T], measurement: Callable[[T], Measurement]) -> list[T]:
         """`items` in order of merit: those that meet the constraints first, by score; then those

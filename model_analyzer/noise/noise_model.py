@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from statistics import median_low
 
 from model_analyzer.domain.goals import DEFAULT_OBJECTIVE, Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
-from model_analyzer.domain.metrics import METRICS, canonical
+from model_analyzer.domain.metrics import METRICS, Unit, canonical
 from model_analyzer.noise.noise import Interval, Noise, around, combined, pooled, spread
 from model_analyzer.noise.pooling import in_rounds, pool
 from model_analyzer.noise.round_noise import RoundNoise
+
+# All of something, in percent.
+_WHOLE = 100.0
 
 # The metrics whose intervals are always told.
 _USUAL_TAGS = ("perf_throughput", "perf_latency_p99", "output_token_throughput")
@@ -126,12 +130,18 @@ class NoiseModel:
     def interval(
         self, runs: Sequence[Measurement], tag: str, index: int | None = None
     ) -> Interval | None:
-        """The 95 % interval of the same mean; of rounds, of their pooled value."""
+        """The 95 % interval of the same mean; of rounds, of their pooled value. A share of all ends
+        at 100 %.
+        """
         if in_rounds(runs):
-            return self._rounds.interval(runs, tag, index)
-        whole = pool(runs)
-        value = whole.value(tag) if index is None else whole.model_value(index, tag)
-        return None if value is None else around(value, self.of(runs, tag, index))
+            interval = self._rounds.interval(runs, tag, index)
+        else:
+            whole = pool(runs)
+            value = whole.value(tag) if index is None else whole.model_value(index, tag)
+            interval = None if value is None else around(value, self.of(runs, tag, index))
+        if interval is None or METRICS[canonical(tag)].unit is not Unit.PERCENT:
+            return interval
+        return replace(interval, high=min(interval.high, _WHOLE))
 
     def expected_error(self, runs: Sequence[Measurement], tag: str) -> float:
         """The standard error of the same mean, of the model with the largest one; never unknown."""

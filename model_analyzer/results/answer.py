@@ -122,10 +122,10 @@ def gain_over(
     the same variant.
 
     None if the best misses the constraints, if the default misses them and is not clearly worse, if
-    it has nothing of an objective (a goodput of 0), or if nothing else tells that a clear gain does
-    not come from the load.
+    it has nothing of an objective (a goodput of 0, or no value), or if nothing else tells that a
+    clear gain does not come from the load.
     """
-    if not goal.passes(best.measurement) or _lacks_an_objective(goal, defaults[0].measurement):
+    if not goal.passes(best.measurement) or _lacks_an_objective(goal, best, defaults[0]):
         return None
     gain: Gain | None = _gain(goal, noise_model, best, defaults[0])
     if gain and gain.is_clear and not are_comparable(goal, best.trial, defaults):
@@ -147,19 +147,24 @@ def _gain_at_one_load(
     new, old = max(
         shared, key=lambda pair: [(load.batch_size, load.value) for load in pair[0].trial.load]
     )
-    if _lacks_an_objective(goal, old.measurement):
+    if _lacks_an_objective(goal, new, old):
         return None
     return replace(_gain(goal, noise_model, new, old), at=new.trial)
 
 
-def _lacks_an_objective(goal: Goal, measurement: Measurement) -> bool:
-    """Whether a value of which more is better is 0: no percentage says how much more there is."""
-    return any(
-        METRICS[canonical(objective.tag)].gain(1, 0) > 0
-        and measurement.model_value(index, objective.tag) == 0
-        for index, model in enumerate(goal.models)
-        for objective in model.objectives
-    )
+def _lacks_an_objective(goal: Goal, new: MeasuredTrial, old: MeasuredTrial) -> bool:
+    """Whether `old` has nothing of what `new` has, or 0 where more is better: no percentage says
+    how much more there is.
+    """
+    for index, model in enumerate(goal.models):
+        for objective in model.objectives:
+            there, here = (
+                item.measurement.model_value(index, objective.tag) for item in (new, old)
+            )
+            is_more_better = METRICS[canonical(objective.tag)].gain(1, 0) > 0
+            if there is not None and (here is None or (here == 0 and is_more_better)):
+                return True
+    return False
 
 
 def compared_default(ranking: Ranking) -> VariantResult | None:
@@ -225,9 +230,10 @@ def _gain(goal: Goal, noise_model: NoiseModel, new: MeasuredTrial, old: Measured
 def _gain_parts(
     by: Goal, model: NoiseModel, new: MeasuredTrial, old: MeasuredTrial
 ) -> Iterator[tuple[float, Noise | None]]:
-    """The summands of a gain: for each objective of each model, its weight (all add up to 1) times
-    the ratio of better to worse, and the noise of that ratio.
+    """The summands of a gain: for each objective of each model, by how much the gain grows with the
+    logarithm of its ratio of better to worse, and the noise of that ratio.
     """
+    steepness = (1 + by.gain_percent(new.measurement, old.measurement) / 200) ** 2
     weightings = sum(goal.weighting for goal in by.models)
     for index, goal in enumerate(by.models):
         weights = _weights(goal, index, new.measurement, old.measurement)
@@ -237,8 +243,8 @@ def _gain_parts(
             )
             noises = (model.of(item.runs, tag, index) for item in (old, new))
             share = goal.weighting / weightings * weight / sum(weights.values())
-            times_better = math.exp(METRICS[tag].gain(ratio or 0.0, 0.0))
-            yield share * times_better, None if ratio is None else ratio_noise(*noises)
+            of_score = math.cosh((ratio or 0.0) / 2) ** -2
+            yield share * steepness * of_score, None if ratio is None else ratio_noise(*noises)
 
 
 def _weights(

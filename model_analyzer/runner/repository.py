@@ -201,11 +201,10 @@ class ModelRepository:
         """The configuration in the file; only the name if there is no file."""
         path = self.path / name / CONFIG
         try:
-            text = read_regular(path, most_bytes=_MOST_CONFIG_BYTES).decode("utf-8")
+            # Triton loads a file with other bytes, for example in a comment, and drops them
+            text = read_regular(path, most_bytes=_MOST_CONFIG_BYTES).decode(errors="ignore")
         except FileNotFoundError:
             text = ""
-        except UnicodeDecodeError as error:
-            raise RepositoryError(f"{path}: cannot be read: {error}") from error
         except OSError as error:
             hint = _TOO_LARGE if error.errno == errno.EFBIG else ""
             raise RepositoryError(f"{path}: cannot be read: {words_of(error)}{hint}") from error

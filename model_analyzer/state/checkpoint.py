@@ -25,6 +25,7 @@ from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.contents import (
+    UPSTREAM_TOOL,
     Content,
     checkpoint_lines,
     is_foreign,
@@ -261,7 +262,11 @@ def load_chosen(file: Path | None, directory: Path, prefix: str) -> Checkpoint:
 
 
 def _intact(checkpoint: Checkpoint) -> Checkpoint:
-    if checkpoint.damage:
+    """The checkpoint, unless it is damaged. After a bad value in one of upstream, all else in it is
+    used: its files are JSON as a whole or not at all, so that is as it was written.
+    """
+    is_whole = checkpoint.header.tool == UPSTREAM_TOOL and len(checkpoint.records)
+    if checkpoint.damage and not is_whole:
         raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
     return checkpoint
 

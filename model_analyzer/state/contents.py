@@ -44,6 +44,7 @@ _FIRST_KEY_OF_UPSTREAM = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 
 # the metadata key for values that only upstream uses
 UPSTREAM = "upstream"
+UPSTREAM_TOOL = "Triton Model Analyzer"
 _MOST_OF_UPSTREAM = 256 * 2**20  # bytes; its files are read as a whole
 # bytes that the copies in a file may take, in addition to twice its size
 _SOME_BYTES = 2**20
@@ -251,15 +252,15 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
         )
     except (CheckpointError, ValueError) as error:
         return Content(damage=str(error).removeprefix(f"{where}: "))
-    encoder, lost = codec.Encoder(), []
+    encoder, lost = codec.Encoder(), [*upstream.losses]
     for record in profile.records:
         reason = _take_record(content, encoder, record)
         if reason:
-            content.damage = content.damage or f"{record.trial}: {reason}"
-            lost.append(record.trial.variants)
+            lost.append((outcome_of(record.trial.variants), f"{record.trial}: {reason}"))
     content.lost, content.announced = len(lost), content.intact + len(lost)
     if lost:
-        content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
+        content.damage = lost[0][1]
+        content.lost_outcomes = in_words([what for what, _ in lost[:MOST_NAMED]], len(lost))
     if upstream.metadata:
         content.metadata[UPSTREAM] = upstream.metadata
     return content
@@ -270,7 +271,7 @@ def _upstream_header(raw: bytes, where: str, devices: Sequence[Device]) -> Heade
     return Header(
         uuid=str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
         index=int(number) if number.isdecimal() else None,
-        tool="Triton Model Analyzer",
+        tool=UPSTREAM_TOOL,
         devices=tuple(devices),
     )
 

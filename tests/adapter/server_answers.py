@@ -106,9 +106,7 @@ _HEADERS = st.sampled_from(
 def _bodies(right: list[Any]) -> st.SearchStrategy[str]:
     texts = st.sampled_from([json.dumps(sample) for sample in right])
     return st.one_of(
-        texts,
-        mutated_trees(st.sampled_from(right)).map(json.dumps),
-        damaged(texts, _PIECES),
+        texts, mutated_trees(st.sampled_from(right)).map(json.dumps), damaged(texts, _PIECES)
     )
 
 

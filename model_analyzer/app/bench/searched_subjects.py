@@ -307,6 +307,7 @@ def infeasible(
                 facts[model.name],
                 search=settings.search,
                 server=settings.server,
+                addresses=[*settings.server.addresses, settings.proofs.verify or ""],
                 user_directory=Path.cwd(),
                 timeout_s=settings.load_generator.timeout_s,
                 place=partial(places.for_model, model=model.name),

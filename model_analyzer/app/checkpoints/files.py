@@ -110,10 +110,15 @@ class Verification:
     def lines(self) -> Iterator[str]:
         """One line for each file."""
         for verdict in self.verdicts:
-            damage = f"damaged: {verdict.damage}; lost: {verdict.loss}"
             outcomes = counted(verdict.outcomes, "outcome")
-            state = damage if verdict.damage else "intact"
-            yield f"{verdict.path}: {state} ({outcomes} can be read)"
+            if not verdict.damage:
+                state = f"intact, {outcomes}"
+            elif os.path.lexists(verdict.path):
+                lost = f"lost: {verdict.loss}; {outcomes} can be read"
+                state = f"damaged: {verdict.damage}; {lost}"
+            else:
+                state = "does not exist"
+            yield f"{verdict.path}: {state}"
 
     def documents(self) -> Sequence[Mapping[str, Any]]:
         """The same for programs."""

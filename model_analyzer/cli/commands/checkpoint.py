@@ -174,6 +174,8 @@ def trials(
     check_format(form, output, FORMATS)
     chosen = choose_trials(open_checkpoint(which, directory, prefix), query)
     count = len(chosen.rows)
+    if count and not any((query.sort_by or "model") in row for row in chosen.rows):
+        complain(f"no trial has {query.sort_by}: they are not sorted by it")
     if form != TABLE:
         put(chosen.encoded(form), output, counted(count, "row"))
     elif count:
@@ -363,7 +365,7 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
     from model_analyzer.app.checkpoints.files import start_directory
 
     written, imported = start_directory(file, directory, prefix)
-    warn_all(imported.remarks)
+    warn_all([*imported.damage_warnings, *imported.remarks])
     echo(f"wrote {written} with {counted(len(imported.records), 'outcome')}")
 
 

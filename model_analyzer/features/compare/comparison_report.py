@@ -342,6 +342,8 @@ def _reason(judgement: Judgement) -> str:
         change = comparison.overall[tag]
         return f"median of the common trials: {change_text(change)}"
     change = comparison.best.changes[tag]
+    if change.new is None or (judgement.rule.is_change and change.base is None):
+        return f"best: {METRICS[tag].name} was not measured"
     if judgement.rule.is_change:
         return f"best: {change_text(change)}"
     interval = comparison.best.new_values[tag]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.flags import PERF_ANALYZER_PATHS, SERVER_KEYS, Flag, unused_keys
+from model_analyzer.domain.goals import Constraint, Objective
 from model_analyzer.domain.metrics import METRICS, Source, canonical
 from model_analyzer.domain.model_config_rules import limits_rates
 from model_analyzer.domain.models import (
@@ -53,6 +54,11 @@ _CACHES = frozenset({"cache-config", "response-cache-byte-size"})
 _GROUPS = "instance_group"
 _PARAMETERS = "model_config_parameters"
 _OF_GPUS = (Source.GPU, Source.ENERGY)
+# What follows if nothing measures a metric of the goal, by the part of the goal.
+_UNMEASURED = {
+    "objectives": "the ranking leaves that out",
+    "constraints": "no configuration is known to meet that",
+}
 _HINT = "use KIND_CPU, or remove kind to let the server choose"
 
 # Returns the place of an option of the model.
@@ -65,12 +71,13 @@ def impossible(
     *,
     search: SearchSettings,
     server: ServerSettings,
+    addresses: Sequence[str],
     user_directory: Path,
     timeout_s: int,
     place: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """Problems that make all measurements of the model impossible. `place` returns the place of an
-    option of the model.
+    """Problems that make all measurements of the model impossible. `addresses` are all that the
+    user gave; `place` returns the place of an option of the model.
     """
     is_http = server.protocol is Protocol.HTTP and server.launch is not LaunchMode.C_API
     if is_decoupled(facts.config) and is_http:
@@ -81,9 +88,9 @@ def impossible(
         )
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
     where = place("perf_analyzer_flags")
-    files = [*_files(where, model.perf_analyzer_flags, user_directory)]
+    files = [*_files(where, model.perf_analyzer_flags, addresses, user_directory)]
     if server.launch is LaunchMode.LOCAL:
-        of_server = _keys(SERVER_KEYS, model.server_flags)
+        of_server = _keys(SERVER_KEYS, model.server_flags, addresses)
         at = place("triton_server_flags")
         files += _missing(at, "tritonserver", of_server, user_directory)
     # a log cannot select inputs from a file that cannot be read
@@ -139,8 +146,10 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
     return max(1, *(limit for limit in limits if limit is not None))
 
 
-def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
-    of_tls = _keys(sorted(name for name in PERF_ANALYZER_PATHS if "ssl-" in name), flags)
+def _files(
+    where: str, flags: Mapping[str, Flag], addresses: Sequence[str], user_directory: Path
+) -> Iterator[Problem]:
+    of_tls = _keys(sorted(name for name in PERF_ANALYZER_PATHS if "ssl-" in name), flags, addresses)
     named = [*named_files(flags), *of_tls]
     missing = [*_missing(where, "perf_analyzer", named, user_directory)]
     yield from missing
@@ -154,9 +163,11 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
             )
 
 
-def _keys(names: Iterable[str], flags: Mapping[str, Flag]) -> Sequence[tuple[str, Flag | None]]:
+def _keys(
+    names: Iterable[str], flags: Mapping[str, Flag], addresses: Sequence[str]
+) -> Sequence[tuple[str, Flag | None]]:
     """The keys and certificates that these flags name, if TLS is on."""
-    unused = unused_keys(flags)
+    unused = unused_keys(flags, addresses)
     return [(name, flags.get(name)) for name in names if name not in unused]
 
 
@@ -385,15 +396,20 @@ def without_some(
                 " has no GPU: the server will refuse them",
                 hint=_HINT,
             )
-    unmeasured = [tag for tag in model.goal.tags if METRICS[tag].source in _OF_GPUS]
-    if unmeasured:
-        objectives = {canonical(objective.tag) for objective in model.goal.objectives}
-        yield Problem(
-            where=place("objectives" if unmeasured[0] in objectives else "constraints"),
-            message=f"model {model.name}: nothing measures {' and '.join(unmeasured)}, because this"
-            " machine has no GPU: the ranking leaves that out",
-            hint="choose other objectives and constraints",
-        )
+    goals: Mapping[str, Sequence[Objective | Constraint]] = {
+        "objectives": model.goal.objectives,
+        "constraints": model.goal.constraints,
+    }
+    for kind, parts in goals.items():
+        tags = dict.fromkeys(canonical(part.tag) for part in parts)
+        unmeasured = [tag for tag in tags if METRICS[tag].source in _OF_GPUS]
+        if unmeasured:
+            yield Problem(
+                where=place(kind),
+                message=f"model {model.name}: nothing measures {' and '.join(unmeasured)}, because"
+                f" this machine has no GPU: {_UNMEASURED[kind]}",
+                hint=f"choose other {kind}",
+            )
     for part in facts.with_parts():
         if _on_gpu(part.config.get(_GROUPS)):
             yield Problem(

@@ -42,6 +42,11 @@ _HINTS = (
     ),
     (r"preferred size must be <= max batch size", "lower preferred_batch_size"),
     (r"Model '[^']+' is not ready", "name the models that it calls in bls_composing_models"),
+    (
+        r"unexpected number of string elements \d+ for inference input",
+        "if that is a control of sequence_batching: Triton's Python backend cannot read a"
+        " correlation ID of TYPE_STRING; use TYPE_UINT64",
+    ),
     (r"is not healthy", "the model's process ended: see its messages in the server's log"),
 )
 

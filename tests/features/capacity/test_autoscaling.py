@@ -83,26 +83,20 @@ def test_a_doubled_load_settles_at_the_predicted_replicas_without_oscillation(
 
 
 def test_many_replicas_settle_within_the_tolerance_of_the_controller() -> None:
-    by = scaler(2000)
-
-    settled = run(by, steps((0, 2000), (600, 4000)), 48)[-1]
+    settled = run(scaler(2000), steps((0, 2000), (600, 4000)), 48)[-1]
 
     assert 96 / (1 + TOLERANCE) <= settled.wanted <= 96
     assert settled.load / settled.ready <= 50
 
 
 def test_a_load_that_trembles_within_the_tolerance_changes_nothing() -> None:
-    by = scaler(400)
-
-    moments = run(by, lambda at_s: 400 + 30 * math.sin(at_s / 40), 10)
+    moments = run(scaler(400), lambda at_s: 400 + 30 * math.sin(at_s / 40), 10)
 
     assert {moment.wanted for moment in moments} == {10}
 
 
 def test_a_pause_shorter_than_the_window_removes_nothing() -> None:
-    by = scaler(400)
-
-    moments = run(by, steps((0, 400), (600, 100), (780, 400)), 10, 1800)
+    moments = run(scaler(400), steps((0, 400), (600, 100), (780, 400)), 10, 1800)
 
     assert {moment.wanted for moment in moments} == {10}
 
@@ -120,9 +114,7 @@ def test_replicas_are_removed_when_they_were_not_needed_for_the_window() -> None
 
 
 def test_replicas_that_start_are_not_started_twice() -> None:
-    by = scaler(500, loading_s=300)
-
-    moments = run(by, steps((0, 500), (600, 1000)), 12)
+    moments = run(scaler(500, loading_s=300), steps((0, 500), (600, 1000)), 12)
 
     assert max(moment.wanted for moment in moments) == 24
 
@@ -266,6 +258,11 @@ def test_the_requests_of_a_trace_are_counted_over_its_time() -> None:
         "0,10\n1800,20\n5400,5",
         "\n seconds , requests/s \n0, 10\n\n1800, 20\n5400, 5\n",
         "time,rate\n2026-11-23T08:00:00,10\n2026-11-23T08:30:00,20\n2026-11-23 09:30,5\n",
+        "# note\ntime,rate\n0,10\n# lunch, at half past\n1800,20\n5400,5",
+        "# time,rate\n0,10\n1800,20\n5400,5",
+        "time,min_rate\n0,10\n1800,20\n5400,5",
+        "time,admin requests\n0,10\n1800,20\n5400,5",
+        "daytime,daytime load\n0,10\n1800,20\n5400,5",
         "2026-11-23T08:00+01:00,1e1\n2026-11-23T07:30:00Z,20\n2026-11-23T09:30+01:00,5\n",
     ],
 )
@@ -293,6 +290,9 @@ def test_a_rate_holds_until_the_next(at_s: float, rate: float) -> None:
         ("time,id\n0,1\n9,2\n", "day.csv:1:1: 'id' is not known to be requests per second"),
         ("time,rpm\n0,1\n9,2\n", "day.csv:1:1: 'rpm' is not known to be requests per second"),
         ("t,rate (1/min)\n0,1\n9,2\n", "'rate (1/min)' is not known to be requests per sec"),
+        ("t,requests_min\n0,1\n9,2\n", "'requests_min' is not known to be requests per sec"),
+        ("t,requests per minute\n0,1\n9,2\n", "'requests per minute' is not known"),
+        ("# time,rph\n0,1\n9,2\n", "day.csv:1:1: 'rph' is not known to be requests per second"),
         ("0,1\n10,x\n", "day.csv:2:1: 'x' is not a rate"),
         ("0,1\n10,-1\n", "day.csv:2:1: '-1' is not a rate"),
         ("0,1\n10,1e10\n", "day.csv:2:1: '1e10' is not a rate"),

@@ -63,10 +63,7 @@ def report(kind: str, *records: TrialRecord, prices: Prices | None = PRICES) -> 
 
 
 def both(prices: Prices | None = PRICES) -> Sequence[CapacityReport]:
-    return (
-        report("NVIDIA L4", *SMALL, prices=prices),
-        report("NVIDIA H100", *BIG, prices=prices),
-    )
+    return (report("NVIDIA L4", *SMALL, prices=prices), report("NVIDIA H100", *BIG, prices=prices))
 
 
 def test_kinds_are_compared_in_a_table() -> None:
@@ -223,6 +220,17 @@ def test_the_missing_measurement_is_named(
     text = missing_text(missing)
     assert f"{FAST.name} under Poisson arrivals at {rates[0]}" in text
     assert reason.value in text
+
+
+@pytest.mark.parametrize(
+    ("records", "is_told"),
+    [([closed_load(1, 0.4)], True), ([open_load(1, 90)], True), ([open_load(2, 90)], False)],
+)
+def test_a_rate_below_one_cannot_be_measured(records: Sequence[TrialRecord], is_told: bool) -> None:
+    (missing,) = capacity(*records).missing
+
+    assert (missing.reason is Gap.BELOW_ONE) == is_told == (not missing.rates)
+    assert ("No measurement tells more" in missing_text(missing)) == is_told
 
 
 def test_nothing_is_missing_where_neighbouring_rates_keep_and_break() -> None:

@@ -388,8 +388,7 @@ def test_wide_intervals_do_not_hide_the_changes() -> None:
 
 
 def test_both_fronts_are_in_one_chart() -> None:
-    chart = model_of(records(), records(0.9)).charts[-1]
-    points = chart.spec["data"]["values"]
+    points = model_of(records(), records(0.9)).charts[-1].spec["data"]["values"]
     assert {(point["side"], point["part"]) for point in points} == {
         (side, part) for side in ("BASE", "NEW") for part in ("front", "point")
     }

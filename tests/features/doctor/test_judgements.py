@@ -105,10 +105,7 @@ def place(needed_mib: float = 0, **changes: Any) -> Finding:
         reason="",
     )
     return judge_place(
-        "checkpoints",
-        "--checkpoint-directory",
-        replace(roomy, **changes),
-        needed_mib=needed_mib,
+        "checkpoints", "--checkpoint-directory", replace(roomy, **changes), needed_mib=needed_mib
     )
 
 
@@ -526,9 +523,7 @@ class Models:
         self.facts: ModelFacts = ModelRepository(repository).facts("m")
         python = Path(sys.executable).parent
         self.server = Program(
-            path=Path("tritonserver"),
-            origin="test",
-            environment={"PATH": f"{python}:{os.defpath}"},
+            path=Path("tritonserver"), origin="test", environment={"PATH": f"{python}:{os.defpath}"}
         )
 
     def write(self, source: str) -> None:

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rich.console import Console
 
-from model_analyzer.cli.console import log_table, plain_table
+from model_analyzer.app.delivery.answer import Delivery
+from model_analyzer.cli.console import TerminalView, log_table, plain_table
 from model_analyzer.cli.shared_options import print_table
 from model_analyzer.cli.table_layout import laid_out
 from model_analyzer.reports.markdown import markdown_table
@@ -66,3 +69,19 @@ def test_the_log_has_the_cells_of_the_files() -> None:
 def test_truth_values_are_words(capsys: pytest.CaptureFixture[str]) -> None:
     print_table("Nodes", Table(headers=("Node", "Complete"), rows=(("a", True), ("b", False))))
     assert capsys.readouterr().out.split() == ["Nodes:", "Node", "Complete", "a", "yes", "b", "no"]
+
+
+def test_what_many_models_have_written_fills_no_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [Path(f"/x/best/m{number}/config.pbtxt") for number in range(90)]
+    models = [(f"m{number}", f"model-analyzer best -m m{number}") for number in range(60)]
+    delivery = Delivery(paths=paths, remarks=[], error_log=None, deployments=models)
+
+    TerminalView(0).deliver(delivery)
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[19:22] == [
+        "wrote /x/best/m19/config.pbtxt",
+        "wrote 70 more files below /x/best",
+        "to deploy m0 on Kubernetes: model-analyzer best -m m0",
+    ]
+    assert lines[-1] == "to deploy 55 more models: the same, with their names"

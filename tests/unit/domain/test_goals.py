@@ -164,21 +164,34 @@ def test_half_the_latency_is_a_gain_of_100_percent(new: float, old: float, perce
 def test_gains_are_weighted_like_scores() -> None:
     wished = goal(wished=objectives(perf_throughput=3, perf_latency_p99=1))
     gain = wished.gain_percent(measurement(200, 40), measurement(100, 30))
-    assert gain == pytest.approx((3 * 100 - 25) / 4)
+    score = (3 * 2 / 3 - 2 / 7) / 4
+    assert gain == pytest.approx(100 * ((2 + score) / (2 - score) - 1))
 
 
-@pytest.mark.parametrize(("weightings", "percent"), [((1, 3), 6.25), ((2, 3), 25)])
-def test_gains_of_several_models_add_up_by_weighting(
-    weightings: tuple[int, int], percent: float
+@given(MEASUREMENTS, MEASUREMENTS, WEIGHTS)
+def test_a_gain_one_way_is_the_loss_the_other_way(
+    a: Measurement, b: Measurement, weight: float
 ) -> None:
+    wished = goal(wished=objectives(perf_throughput=weight, perf_latency_p99=1))
+    gain, loss = wished.gain_percent(a, b), wished.gain_percent(b, a)
+    assert gain * wished.score(a, b) >= 0
+    if abs(wished.score(a, b)) < 1.99:
+        assert (1 + gain / 100) * (1 + loss / 100) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("weightings", [(1, 3), (2, 3)])
+def test_gains_of_several_models_add_up_by_weighting(weightings: tuple[int, int]) -> None:
     new = together({"perf_throughput": 1000}, {"perf_latency_p99": 40})
     old = together({"perf_throughput": 500}, {"perf_latency_p99": 30})
-    assert two_models(*weightings).gain_percent(new, old) == pytest.approx(percent)
+    wished = two_models(*weightings)
+    score = (weightings[0] * 2 / 3 - weightings[1] * 2 / 7) / sum(weightings)
+    assert wished.score(new, old) == pytest.approx(score)
+    assert wished.gain_percent(new, old) == pytest.approx(100 * ((2 + score) / (2 - score) - 1))
 
 
-def test_a_metric_on_one_side_only_is_a_gain_or_loss_of_100_percent() -> None:
-    assert goal().gain_percent(measurement(5), measurement()) == 100
-    assert goal().gain_percent(measurement(), measurement(5)) == -100
+def test_a_metric_on_one_side_only_is_a_gain_or_loss() -> None:
+    assert goal().gain_percent(measurement(5), measurement()) > 0
+    assert goal().gain_percent(measurement(), measurement(5)) < 0
     assert goal().gain_percent(measurement(), measurement()) == 0
 
 

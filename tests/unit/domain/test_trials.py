@@ -268,8 +268,7 @@ def test_flags_of_perf_analyzer_say_how_requests_arrive_if_nothing_else_does() -
     assert arrivals_of(workload(None)) is Arrivals.CONSTANT
     poisson = workload(None, flags={"request-distribution": "poisson"})
     assert traffic_of(poisson) == Traffic(arrivals=Arrivals.POISSON)
-    given = workload(EACH[2])
-    assert arrivals_of(given) is Arrivals.GAMMA
+    assert arrivals_of(workload(EACH[2])) is Arrivals.GAMMA
     (closed,) = trial().workloads
     assert arrivals_of(closed) is Arrivals.CLOSED
 

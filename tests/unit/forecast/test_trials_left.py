@@ -473,8 +473,7 @@ def slow_server(trial: Trial) -> Measurement:
 def test_a_slow_model_needs_longer_at_higher_loads_and_for_its_finalists() -> None:
     """Of the 236 s of the run, the first trial takes 5, and the finalists 109."""
     target = subject(loads=(1, 4, 16, 32), parameters=counts(2, 3), in_rounds=True)
-    asked = search(target, BOUNDED)
-    trials = sequence(asked, slow_server)
+    trials = sequence(search(target, BOUNDED), slow_server)
     seconds = [slow_server(trial).duration_s for trial in trials]
     assert any(trial.repetition for trial in trials)
     estimate = TimeLeft([part(target, BOUNDED, trial_s=FIRST_LOOK_S + AROUND_S)])

@@ -532,9 +532,7 @@ def test_rounds_have_intervals_and_their_number() -> None:
 def test_tokens_per_second_have_an_interval_whatever_the_goal_is() -> None:
     latencies = [n / 10 for n in range(80, 120)] * 5
     run = one_round(latencies, output_token_throughput=600.0)
-    ranked = ranking(record(BEST_ON_8, run, concurrency=4))
-
-    (told,) = document(ranked)["models"]
+    (told,) = document(ranking(record(BEST_ON_8, run, concurrency=4)))["models"]
 
     intervals = told["recommended"]["intervals"]
     low = intervals["perf_throughput"]["low"]

@@ -97,11 +97,7 @@ def report_on(name: str) -> tuple[Page, Page]:
         record(
             best,
             measurement(
-                200.5,
-                6.5,
-                perf_server_queue=1.5,
-                notices=[notice],
-                commands=[f"perf -m {name}"],
+                200.5, 6.5, perf_server_queue=1.5, notices=[notice], commands=[f"perf -m {name}"]
             ),
         ),
         record(best, measurement(150.5, 3.5), concurrency=4),

@@ -171,7 +171,7 @@ def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> Non
         *(
             record(BEST, measurement(100 * size + at, size), batch_size=size, concurrency=at)
             for size, at in loads
-        ),
+        )
     )
     (chart,) = summary_charts(ranked.results, goal(), offline=True)
     assert [(point["x"], point["y"]) for point in points(chart)] == [(1, 104), (8, 804)]
@@ -179,9 +179,7 @@ def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> Non
 
 
 def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
-    ranked = ranking(
-        *(record(BEST, measurement(size, 1.5), batch_size=size) for size in (1, 8)),
-    )
+    ranked = ranking(*(record(BEST, measurement(size, 1.5), batch_size=size) for size in (1, 8)))
     chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
     assert [point["line"] for point in points(chart)] == [1, 8]
     assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}

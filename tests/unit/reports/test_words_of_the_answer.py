@@ -471,8 +471,7 @@ def test_it_is_an_axis_of_the_first_chart(case: Case) -> None:
 def test_it_is_first_in_sentence_figures_and_manifest(case: Case) -> None:
     answer = answer_of(ranked(case))
     texts = "".join(headline(answer))
-    values = texts.partition(" gives ")[2]
-    assert is_about(values.partition(", ")[0], case.tag)
+    assert is_about(texts.partition(" gives ")[2].partition(", ")[0], case.tag)
     (part,) = summary_page(ranked(case)).parts
     figures = [figure.label for figure in part.figures if "Gain" not in figure.label]
     assert figures[0] == METRICS[case.tag].name
@@ -489,8 +488,7 @@ def test_it_is_the_first_metric_of_every_table(case: Case) -> None:
     assert is_about(answer_table(of_case.results, case.by).headers[4], case.tag)
     assert is_about(hardware_table([answer]).headers[5], case.tag)
     explorer = summary_page(of_case).explorer
-    metrics = [key for key in explorer.order if key in METRICS]
-    assert metrics[0] == case.tag
+    assert next(key for key in explorer.order if key in METRICS) == case.tag
     columns = columns_of([{"model": "m", **dict.fromkeys(METRICS, 1.0)}], case.by.wishes)
     assert columns[1] == case.tag
 

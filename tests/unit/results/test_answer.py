@@ -30,6 +30,7 @@ from tests.unit.builders import (
     conclusion,
     goal,
     measurement,
+    objectives,
     rank_one,
     ranking,
     record,
@@ -53,6 +54,21 @@ def test_a_gain_that_rounds_to_nothing_keeps_the_default() -> None:
     dear = variant("m_config_default", max_batch_size=1, instance_group=[{"count": 2}])
     ranked = ranking(record(dear, measurement(1000)), record(SMALL, measurement(1004)))
     assert answer_of(ranked).verdict is AnswerVerdict.EQUAL
+
+
+def test_what_is_better_by_the_objectives_has_no_rival_that_is_better_too() -> None:
+    """More throughput for more memory: by a mean of percentages, each of both would be better."""
+    by = goal(wished=objectives(perf_throughput=3, cpu_used_ram=2, perf_latency_p95=1))
+    default = measurement(557, host={"cpu_used_ram": 267.0}, perf_latency_p95=34.0)
+    other = measurement(837, host={"cpu_used_ram": 482.0}, perf_latency_p95=25.4)
+    ranked = ranking(record(DEFAULT, default), record(LARGE, other), by=by)
+
+    answer = answer_of(ranked)
+
+    assert ranked.results[0].name == "m_config_1"
+    assert answer.gain is not None
+    assert answer.gain.percent == pytest.approx(5.9, abs=0.1)
+    assert not answer.rivals
 
 
 def noisy(throughput: float) -> Measurement:
@@ -128,8 +144,7 @@ def concluded(
 
 def test_an_answer_is_unsure_if_something_better_was_probably_missed() -> None:
     for chance, is_unsure in ((0.74, True), (0.3, False)):
-        answer = concluded(chance, StopReason.LIMIT)
-        assert answer.is_unsure == is_unsure
+        assert concluded(chance, StopReason.LIMIT).is_unsure == is_unsure
     assert not answer_of(ranking(record(SMALL, measurement(1)))).is_unsure
 
 

@@ -159,10 +159,7 @@ def test_only_parameters_that_differ_are_columns() -> None:
     table = rows(record(first, measurement(1)), record(second, measurement(2)))
 
     assert [{name: row[name] for name in row if name.startswith("config.")} for row in table] == [
-        {
-            "config.instance_group.0.count": 1,
-            "config.dynamic_batching.preferred_batch_size": "2,4",
-        },
+        {"config.instance_group.0.count": 1, "config.dynamic_batching.preferred_batch_size": "2,4"},
         {"config.instance_group.0.count": 2, "config.dynamic_batching": "{}"},
     ]
 

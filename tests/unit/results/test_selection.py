@@ -25,7 +25,7 @@ from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import DEFAULT_SUFFIX, ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
-from model_analyzer.noise.noise import Interval, Noise, ratio_noise
+from model_analyzer.noise.noise import Interval, Noise, combined, ratio_noise
 from model_analyzer.reports.build import Summary
 from model_analyzer.reports.document import results_document, results_schema
 from model_analyzer.reports.front import pareto_front
@@ -48,6 +48,7 @@ from tests.unit.builders import (
     at_most,
     failure,
     goal,
+    known,
     measurement,
     objectives,
     one_round,
@@ -126,8 +127,7 @@ def test_an_empty_ranking_shows_no_variants() -> None:
 
 
 def test_the_gain_is_that_of_the_best_over_the_default() -> None:
-    gain = gain_over_default(ranked(150, 200, default=100))
-    assert gain is not None
+    gain = known(gain_over_default(ranked(150, 200, default=100)))
     assert gain.percent == pytest.approx(100)
     assert gain.noise is None
     assert gain.is_clear
@@ -218,9 +218,8 @@ def test_a_tiny_gain_is_reported_for_any_load() -> None:
     default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
     best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
 
-    gain = gain_over_default(ranking(default, best))
+    gain = known(gain_over_default(ranking(default, best)))
 
-    assert gain is not None
     assert not gain.is_clear
 
 
@@ -249,10 +248,50 @@ def test_the_windows_of_both_sides_give_the_noise_of_the_gain() -> None:
     assert gain.percent == pytest.approx(100)
     best = Noise(error=math.sqrt((2 * 0.0025 + 0.01 / 3) / 3), freedom=3)
     base = Noise(error=math.sqrt((0.005 + 2 * 0.01 / 3) / 3), freedom=3)
-    noise = ratio_noise(best, base)
-    assert noise is not None
+    noise = known(ratio_noise(best, base))
     assert gain.noise == pytest.approx(200 * noise.reach)
     assert gain.is_clear
+
+
+def test_each_metric_brings_its_noise_into_a_gain_as_much_as_it_moves_it() -> None:
+    by = goal(wished=objectives(perf_throughput=3, perf_latency_p99=1))
+    new, old = variant("m_config_0", max_batch_size=2), variant("m_config_default")
+    runs = ((new, [(300, 4.0), (330, 5.0)]), (old, [(100, 3.0), (108, 3.4)]))
+    order = ranking(
+        *(
+            record(each, measurement(*values), repetition=number)
+            for each, given in runs
+            for number, values in enumerate(given)
+        ),
+        by=by,
+    )
+    gain, (best, base) = gain_over_default(order), (order.results[0].best, order.results[1].best)
+    values = {tag: best.measurement.model_value(0, tag) or 0.0 for tag in by.tags}
+
+    def moved(tag: str, by_share: float) -> float:
+        throughput, p99 = (value * (1 + by_share * (of == tag)) for of, value in values.items())
+        return by.gain_percent(measurement(throughput, p99), base.measurement)
+
+    parts = [
+        (
+            abs(moved(tag, 1e-6) - moved(tag, -1e-6)) / 2e-6,
+            ratio_noise(*(order.noise_model.of(item.runs, tag, 0) for item in (best, base))),
+        )
+        for tag in by.tags
+    ]
+    noise = combined(parts)
+    assert gain is not None
+    assert noise is not None
+    assert gain.noise == pytest.approx(noise.reach)
+
+
+def test_no_gain_is_told_over_a_default_without_a_value_of_an_objective() -> None:
+    by = goal(wished=objectives(perf_throughput=1, time_to_first_token_p99=1))
+    best = record(variant("m_config_0"), measurement(200, time_to_first_token_p99=3.0))
+    for default in (measurement(100), measurement(100, time_to_first_token_p99=6.0)):
+        ranked = ranking(best, record(variant("m_config_default"), default), by=by)
+        has_all = len(default.models[0].values) == 2
+        assert (gain_over_default(ranked) is not None) is has_all
 
 
 def test_measurements_of_others_make_the_interval_of_a_gain_narrower() -> None:
@@ -289,8 +328,7 @@ def test_repetitions_give_the_noise_of_a_gain_in_any_metric() -> None:
         *repeated(variant("m_config_default"), 9.9, 10.1),
         by=goal(wished=objectives(perf_latency_p99=1)),
     )
-    gain = gain_over_default(order)
-    assert gain is not None
+    gain = known(gain_over_default(order))
     assert gain.percent == pytest.approx(100)
     assert gain.noise is not None
     assert 10 < gain.noise < 30
@@ -349,8 +387,7 @@ def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -
 
 
 def test_a_gain_with_a_large_noise_has_the_interval_of_a_ratio() -> None:
-    twice_or_half = Gain(percent=1900, noise=2000 * math.log(2)).interval
-    assert twice_or_half is not None  # 10 to 40 times
+    twice_or_half = known(Gain(percent=1900, noise=2000 * math.log(2)).interval)
     assert [twice_or_half.low, twice_or_half.high] == pytest.approx([900, 3900])
     assert Gain(percent=20, noise=12).interval == Interval(low=8, high=32)
     assert Gain(percent=20, noise=None).interval is None

@@ -132,9 +132,7 @@ def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     assert remembered.find("model") is None
 
 
-def test_the_oldest_are_forgotten(
-    remembered: RememberedConfigs, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_oldest_are_forgotten(remembered: RememberedConfigs, file: Path, monkeypatch) -> None:
     monkeypatch.setattr(repository, "_MOST_FILES", 3)
     os.utime(file, ns=(0, 0))
     for number in range(3):

@@ -68,6 +68,29 @@ def test_a_configuration_that_does_not_parse_is_located(text: str, where: str, w
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (rb"a\377b", "ab"),
+        (rb"a\xFFb\303\251", "abé"),
+        (rb"\\377", "\\377"),
+        ("grün".encode(), "grün"),
+        ("grün".encode("latin-1"), "grn"),
+    ],
+)
+def test_bytes_that_are_not_utf_8_are_left_out_as_by_triton(
+    make_model, written: bytes, value: str
+) -> None:
+    models = make_model("m")
+    with (models / "m" / "config.pbtxt").open("ab") as file:
+        file.write("# für alle\n".encode("latin-1"))
+        file.write(b'parameters { key: "x" value: { string_value: "%s" } }\n' % written)
+
+    facts = ModelRepository(models).facts("m")
+
+    assert facts.config["parameters"]["x"]["string_value"] == value
+
+
 # -- reading ---------------------------------------------------------------------------------------
 
 
@@ -128,7 +151,7 @@ def not_text(models: Path) -> None:
         (rename, "names the model 'other'"),
         (drop_versions, "no version directory"),
         (drop_model_file, NO_MODEL_FILE),  # the server would hang on it
-        (not_text, "cannot be read"),
+        (not_text, "not a model configuration"),
     ],
 )
 def test_a_model_that_could_not_be_served_is_refused(make_model, damage: Any, words: str) -> None:
@@ -261,9 +284,7 @@ def test_the_fingerprint_is_of_contents_and_names_but_not_of_places_and_times(
     (model / "1" / "__pycache__").mkdir()
     (model / "1" / "__pycache__" / "model.pyc").touch()
     (model / "config.pbtxt").write_text("# changed")
-    moved = model.rename(tmp_path / "elsewhere")
-
-    assert fingerprint_files(moved) == before
+    assert fingerprint_files(model.rename(tmp_path / "elsewhere")) == before
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "rename"])

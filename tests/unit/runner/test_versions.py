@@ -163,3 +163,8 @@ def test_error_lines_are_without_the_quotes_of_newer_servers(written: str, lines
 
 def test_an_unknown_error_has_no_advice() -> None:
     assert hint("something else") == ""
+
+
+def test_a_correlation_id_that_is_text_is_named_as_what_the_backend_cannot_read() -> None:
+    text = "unexpected number of string elements 2 for inference input 'CORRID', expecting 1"
+    assert "TYPE_UINT64" in hint(text)

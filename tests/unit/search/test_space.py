@@ -161,10 +161,7 @@ def test_all_profiled_models_come_before_what_they_call() -> None:
 def test_options_of_composing_models_bound_their_dimensions() -> None:
     target = subject(ensemble(model("a"), model("b")), composing("a", parameters=counts(1, 2, 4)))
 
-    assert values(space(target)) == {
-        "a": [[1, 2, 4, 8], [1, 2, 4]],
-        "b": [[1, 2, 4, 8], [1, 2, 3]],
-    }
+    assert values(space(target)) == {"a": [[1, 2, 4, 8], [1, 2, 4]], "b": [[1, 2, 4, 8], [1, 2, 3]]}
 
 
 def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
@@ -314,9 +311,7 @@ def test_a_part_of_a_search_is_counted(mode: SearchMode) -> None:
 @pytest.mark.parametrize("listed", [{"max_batch_size": [8, 16]}, {"model_warmup": [[{}]]}])
 def test_listed_values_are_no_bounds_of_a_search(listed: dict[str, Any]) -> None:
     prefers = model(max_batch_size=16, dynamic_batching={"preferred_batch_size": [64]})
-    target = subject(prefers, parameters=listed)
-
-    (sentence,) = sentences(target, SearchMode.BRUTE)
+    (sentence,) = sentences(subject(prefers, parameters=listed), SearchMode.BRUTE)
 
     assert sentence.endswith("; list max_batch_size 64")
 
@@ -335,8 +330,7 @@ def test_the_usual_bound_is_raised_so_that_something_is_left() -> None:
     target = subject(model(max_batch_size=200, dynamic_batching={"preferred_batch_size": [200]}))
     where = limits(instances=(1, 1), batch=(64, 128), concurrency=(1, 1))
 
-    asked = search(target, where)
-    (trial,) = (asked.ask(),)
+    trial = search(target, where).ask()
 
     assert trial is not None
     assert trial.is_legal

@@ -147,16 +147,12 @@ def test_a_full_journal_survives_a_random_cut(tmp_path: Path, times: int) -> Non
 
     for length in random.Random(1).sample(range(len(raw)), times):
         journal.write_bytes(raw[:length])
-        loaded = load(tmp_path)
-
-        records = loaded.profile.records
+        records = load(tmp_path).profile.records
         assert len(records) == complete_outcomes(raw[:length])
         assert [record.outcome for record in records] == outcomes[: len(records)]
 
 
-def test_a_torn_journal_is_named_in_the_log_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_torn_journal_is_named_in_the_log_once(tmp_path: Path, caplog) -> None:
     record(tmp_path, [1, 2])
     journal = tmp_path / "journal"
     journal.write_bytes(journal.read_bytes()[:-10])
@@ -388,9 +384,7 @@ def test_a_checkpoint_with_other_lines_than_were_written_is_damaged(
     assert set(loads_of(loaded)) >= {1, 2, 5}
 
 
-def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(
-    three_files: Path,
-) -> None:
+def test_a_lower_checkpoint_is_not_looked_at_while_the_highest_is_intact(three_files: Path) -> None:
     (three_files / "0.ckpt").write_bytes(b"")
 
     loaded = load(three_files)

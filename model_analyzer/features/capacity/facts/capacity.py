@@ -379,6 +379,7 @@ class Gap(Enum):
     WIDE = "the rates that keep and that break the constraints are far apart"
     CONTRADICTORY = "a higher rate keeps a constraint that a lower one breaks"
     UNSURE = "given the noise, it is not certain which rates keep the constraints"
+    BELOW_ONE = "it needs a rate below 1 request/s, the lowest that is measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,16 +412,21 @@ def missing_of(
     if not loads.points:
         gap: _Gap | None = _nothing_usable(loads.unfit, most)
     elif carried is None:
-        gap = Gap.ALL_BREAK, [share * loads.points[0].rate for share in _BELOW]
+        lowest = loads.points[0].rate
+        lower = [share * lowest for share in _BELOW]
+        gap = Gap.ALL_BREAK, [rate for rate in lower if round(rate) < lowest]
     else:
         gap = _left_open([point.rate for point in loads.points], keeping, carried, most)
     if gap is None:
         return None
-    reason, rates = gap
+    reason, wanted = gap
+    rates = tuple(sorted({round(rate) for rate in wanted if round(rate)}))
+    if wanted and not rates:
+        reason = Gap.BELOW_ONE
     return Missing(
         variant=variant,
         batch_size=batch_size,
-        rates=tuple(sorted({max(1, round(rate)) for rate in rates})),
+        rates=rates,
         reason=reason,
         is_needed=carried is None,
     )

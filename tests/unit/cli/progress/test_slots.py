@@ -163,9 +163,7 @@ def test_the_live_view_has_the_best_of_each_kind() -> None:
 def test_the_live_view_fits_every_terminal(height: int) -> None:
     shown, sink = Screen(), Silence()
     sink.show = shown.show  # type: ignore[method-assign]
-    seconds = play_kinds(sink, TARGET, KINDS)
-
-    lines = shown.lines(60, height, seconds, stopping=False)
+    lines = shown.lines(60, height, play_kinds(sink, TARGET, KINDS), stopping=False)
 
     assert len(lines) <= max(height - 1, 1)
 
