@@ -39,7 +39,7 @@ from model_analyzer.config.resolve import resolve_profile
 from model_analyzer.config.sources import read_yaml
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.trials import Trial
-from model_analyzer.features.cluster.slot_bench import SlotBench
+from model_analyzer.features.cluster.cluster_bench import SlotBench
 from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
 from model_analyzer.runner.load.profile_export import Export, Request, Requests

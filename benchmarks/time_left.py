@@ -30,7 +30,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import ModelConfig, VariantNames
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import SearchSettings
-from model_analyzer.forecast.searches import forecast
+from model_analyzer.forecast.run_plan import forecast
 from model_analyzer.forecast.time_left import TimeLeft, time_left
 from model_analyzer.runner.repository import ModelRepository
 from model_analyzer.search.choose import choose, mode_for, mode_of

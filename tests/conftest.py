@@ -65,6 +65,15 @@ class Pretend:
         return path.read_text().splitlines() if path.exists() else []
 
     @property
+    def starts(self) -> int:
+        """How often a server was started."""
+        return sum(call.startswith("start") for call in self.server_calls)
+
+    @property
+    def loads(self) -> list[str]:
+        return [call for call in self.server_calls if call.startswith("load")]
+
+    @property
     def launches(self) -> list[list[str]]:
         """The arguments of each perf_analyzer launch."""
         path = self.directory / "perf_analyzer.log"
@@ -153,10 +162,7 @@ def elsewhere(pretend: Pretend) -> Iterator[Callable[..., Elsewhere]]:
         started.append(process)
         _wait_for(metrics)
         return Elsewhere(
-            process,
-            f"localhost:{http}",
-            f"localhost:{grpc}",
-            f"http://localhost:{metrics}/metrics",
+            process, f"localhost:{http}", f"localhost:{grpc}", f"http://localhost:{metrics}/metrics"
         )
 
     yield start

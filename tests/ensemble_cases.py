@@ -235,8 +235,7 @@ ENSEMBLES: Mapping[str, Ensemble] = {
     "there": Ensemble(steps=[step("back")], words="there contains itself: there > back > there"),
     "back": Ensemble(steps=[step("there")], words="contains itself"),
     "nested_mistake": Ensemble(
-        steps=[step("no_model_version")],
-        words="step 1 (no_model_version) of nested_mistake: ",
+        steps=[step("no_model_version")], words="step 1 (no_model_version) of nested_mistake: "
     ),
     "without_labels": Ensemble(
         steps=[step("a")],

@@ -47,5 +47,4 @@ UNSUPPORTED_TAG = "unsupported tag"
 # reports
 DEFAULT_IS_BEST = "it is the default configuration, and no other configuration is better"
 FAILED_TRIALS = "Failed trials"
-BEST_FOR_EACH_VALUE = "Best for each value"
 CONFIGURATION_CHANGES = "Changes to config.pbtxt"

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from model_analyzer.app.bench.devices import Job
-from model_analyzer.app.bench.preflight import Preflight, preflight
 from model_analyzer.app.bench.searched_subjects import (
     Models,
     examined_subjects,
     fetched_for_user,
     with_complete_models,
 )
-from model_analyzer.app.bench.workplace import unusable_output
+from model_analyzer.app.bench.workplace import Preflight, preflight, unusable_output
 from model_analyzer.app.resume import starting_point
 from model_analyzer.config.resolve import check_file
 from model_analyzer.config.sources import misspelled, read_environment, read_yaml
@@ -35,14 +34,15 @@ from model_analyzer.domain.settings import (
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ConfigError, Problem
 from model_analyzer.forecast.run_plan import (
+    Forecast,
     Plan,
     Resumed,
     document_of,
+    forecast,
     server_starts,
     trial_seconds,
     within_budget,
 )
-from model_analyzer.forecast.searches import Forecast, forecast
 from model_analyzer.search.plan import Subject
 
 

@@ -16,23 +16,8 @@ from itertools import chain, takewhile
 from pathlib import Path
 
 from model_analyzer.app.bench.devices import Job
+from model_analyzer.app.delivery import files
 from model_analyzer.app.delivery.answer import Answers, Delivery, Deploying, answers_to, deliver
-from model_analyzer.app.delivery.files import (
-    OVERVIEW,
-    ReportWriter,
-    configuration_difference,
-    configurations_of,
-    head_of,
-    is_of_openai,
-    origin_of,
-    originals_of,
-    parts_of,
-    places_of,
-    results_text,
-    told_apart,
-    write_best,
-    write_fleet,
-)
 from model_analyzer.app.selection import (
     chosen_subjects,
     given_or_of_run,
@@ -83,9 +68,9 @@ def report(settings: ReportSettings) -> Iterator[Path]:
     names = [name for name in settings.variants if name not in results]
     if names:
         raise ConfigError(*(_unknown(name, profile) for name in names))
-    origin = origin_of(profile, loaded.path)
+    origin = files.origin_of(profile, loaded.path)
     with Images() as images:
-        writer = ReportWriter.of_report(settings, images)
+        writer = files.ReportWriter.of_report(settings, images)
         for name in settings.variants:
             for result, ranking in results[name]:
                 yield from writer.detail(result, ranking, origin, settings.plots[name])
@@ -191,14 +176,16 @@ def fleet(settings: ReportSettings, directories: Sequence[Path]) -> Iterator[Pat
         raise _together(errors)
     models: list[FleetModel] = []
     with Images() as images:
-        writer = ReportWriter.of_report(settings, images)
+        writer = files.ReportWriter.of_report(settings, images)
         for source in sources:
             for model in _models(source, settings, writer):
                 yield writer.directory.path / "reports" / model.link
                 models.append(model)
         for remark in images.remarks():
             log.warning("%s", remark)
-    yield write_fleet(writer.directory, models, remarks=[f"Left out: {error}" for error in errors])
+    yield files.write_fleet(
+        writer.directory, models, remarks=[f"Left out: {error}" for error in errors]
+    )
     if errors:
         raise _together(errors)
 
@@ -261,7 +248,7 @@ def _shared(lists: Sequence[Sequence[str]]) -> int:
 
 
 def _models(
-    source: _Source, settings: ReportSettings, writer: ReportWriter
+    source: _Source, settings: ReportSettings, writer: files.ReportWriter
 ) -> Iterator[FleetModel]:
     """The models of a checkpoint, after their pages were written."""
     checkpoint = source.checkpoint
@@ -273,9 +260,9 @@ def _models(
         for subject, goal in goals.items()
         for ranking in ranked(profile, subject, goal, settings.conditions, run)
     ]
-    origin = origin_of(profile, checkpoint.path)
+    origin = files.origin_of(profile, checkpoint.path)
     deploying = Deploying.of_report(
-        checkpoint.path, settings, originals_of(profile), other_goals(checkpoint, goals)
+        checkpoint.path, settings, files.originals_of(profile), other_goals(checkpoint, goals)
     )
     for answer in by_model(map(answer_of, rankings)):
         page = build_page(
@@ -289,7 +276,7 @@ def _models(
         )
         drawings = writer.images.svg(page.charts, page.model)
         folders = tuple(filter(None, source.name.split("/")))
-        path, *_ = writer.summary(page, drawings, *folders, related=[OVERVIEW])
+        path, *_ = writer.summary(page, drawings, *folders, related=[files.OVERVIEW])
         link = path.relative_to(writer.directory.path / "reports").as_posix()
         yield FleetModel(answer=answer, link=link, source=source.name)
 
@@ -326,7 +313,7 @@ def analyze(job: Job) -> tuple[Answers, Delivery]:
         for ranking in ranked(profile, subject, goal, settings.export.conditions, settings)
     ]
     deploying = Deploying.of_run(
-        loaded.path, settings, originals_of(profile), other_goals(loaded, goals)
+        loaded.path, settings, files.originals_of(profile), other_goals(loaded, goals)
     )
     answers = answers_to(rankings, profile, deploying, settings, complete=None)
     return answers, deliver(answers, settings, ExportDirectory(settings.export.path))
@@ -386,7 +373,7 @@ class Recommendations:
     @property
     def document(self) -> str:
         """All results for programs."""
-        return results_text(self.answers, self.origin, complete=None)
+        return files.results_text(self.answers, self.origin, complete=None)
 
     @property
     def statements(self) -> Sequence[Statement]:
@@ -415,24 +402,24 @@ class Recommendations:
     ) -> Iterator[Path]:
         """Writes configurations, what they change, and a manifest for each answer; the paths."""
         target = ExportDirectory(directory, "--output-dir")
-        for answer, apart in told_apart(answers):
+        for answer, apart in files.told_apart(answers):
             changes = None
             if not _without_original(answer.ranking, self.originals):
-                changes = configuration_difference(
+                changes = files.configuration_difference(
                     answer.best, answer.ranking, self.originals, apart=apart
                 )
             text = self._manifest(answer, throughput)
-            yield from write_best(target, answer, changes, apart=apart)
-            parts = (*places_of(answer.ranking), answer.ranking.model)
+            yield from files.write_best(target, answer, changes, apart=apart)
+            parts = (*files.places_of(answer.ranking), answer.ranking.model)
             yield target.write(text, *parts, "kubernetes.yaml")
 
     def _manifest(self, answer: Answer, throughput: float | None) -> str:
-        if is_of_openai(answer.ranking):
+        if files.is_of_openai(answer.ranking):
             raise CheckpointError(
                 f"{answer.ranking.model} was measured behind OpenAI's API, so how it is served is"
                 " not known: there is no manifest"
             )
-        texts = configurations_of(answer.ranking.results[0])
+        texts = files.configurations_of(answer.ranking.results[0])
         return manifest(answer, self.origin, texts, throughput=throughput)
 
 
@@ -485,8 +472,8 @@ def recommend(
         rankings = [_of_variant(ranking, variant) for ranking in rankings]
     return Recommendations(
         answers=[answer_of(ranking) for ranking in rankings],
-        origin=origin_of(profile, checkpoint.path),
-        originals=originals_of(profile),
+        origin=files.origin_of(profile, checkpoint.path),
+        originals=files.originals_of(profile),
         remarks=remarks,
     )
 
@@ -519,7 +506,7 @@ def configuration(answer: Answer, model: str | None) -> tuple[str, Sequence[str]
     """The config.pbtxt of `model` (None: of the only model), and its composing models. Raises
     ConfigError if the answer does not contain the model.
     """
-    texts = configurations_of(answer.ranking.results[0])
+    texts = files.configurations_of(answer.ranking.results[0])
     name = answer.ranking.model if model is None else model
     if name not in texts:
         raise wrong(
@@ -532,7 +519,7 @@ def configuration(answer: Answer, model: str | None) -> tuple[str, Sequence[str]
         for part in variant.with_parts()
         if part is not variant
     ]
-    return head_of(answer) + texts[name], calls
+    return files.head_of(answer) + texts[name], calls
 
 
 def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
@@ -545,11 +532,11 @@ def difference(answer: Answer, originals: Mapping[str, ModelConfig]) -> str:
             f"{', '.join(unknown)}: the configuration in the model repository was not measured,"
             " so a diff is not possible: use --format pbtxt"
         )
-    text = configuration_difference(answer.best, answer.ranking, originals)
-    return f"{head_of(answer)}{text}\n" if text else ""
+    text = files.configuration_difference(answer.best, answer.ranking, originals)
+    return f"{files.head_of(answer)}{text}\n" if text else ""
 
 
 def _without_original(ranking: Ranking, originals: Mapping[str, ModelConfig]) -> Sequence[str]:
     """The models whose original configuration is unknown."""
-    parts = parts_of(ranking.results[0])
+    parts = files.parts_of(ranking.results[0])
     return [part.model for part in parts if part.model not in originals]

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from model_analyzer.app.run.caller import Questions
-from model_analyzer.domain.differences import Difference, secret_differences
+from model_analyzer.domain.profiles import Difference, secret_differences
 from model_analyzer.domain.settings import CheckpointSettings, OnMismatch
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.domain.words import counted
@@ -69,6 +69,8 @@ def open_state(
     if base is None or (may_be_newer and state.descends_from(base)):
         state.announce()
     else:
+        for warning in base.damage_warnings:
+            log.warning("%s", warning)
         state.start_from(base)
     return state
 

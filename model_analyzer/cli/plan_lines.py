@@ -17,11 +17,12 @@ from model_analyzer.forecast.run_plan import (
     COUNTED_WINDOW_S,
     LOAD_S,
     START_S,
+    Forecast,
     Plan,
     Resumed,
+    Varied,
     duration,
 )
-from model_analyzer.forecast.searches import Forecast, Varied
 from model_analyzer.noise.first_look import FIRST_LOOK_S
 
 # A line has no more values of a parameter.

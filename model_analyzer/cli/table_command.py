@@ -17,7 +17,7 @@ import click
 
 from model_analyzer.cli.complete import complete_option
 from model_analyzer.cli.echo import echo
-from model_analyzer.config.former_keys import FORMER_KEYS
+from model_analyzer.config.former_keys import FORMER_KEYS, OF_A_MODEL
 from model_analyzer.config.kinds import Boolean, Deployed
 from model_analyzer.config.nodes import Entry, Node
 from model_analyzer.config.options import options_of
@@ -287,9 +287,12 @@ def _text(default: object) -> str:
 
 
 def _complete(names: Sequence[str], word: str) -> str:
-    """The only one of `names` that begins with `word`, or `word` itself. `_` stands for `-`."""
+    """The only one of `names` that begins with `word`, or `word` itself. `_` stands for `-`. What a
+    model has in YAML is short for nothing else.
+    """
     word = word.replace("_", "-")
-    if word in names or len(word) < 2:
+    is_of_a_model = FORMER_KEYS.get(word.replace("-", "_"), "").startswith(OF_A_MODEL)
+    if word in names or len(word) < 2 or is_of_a_model:
         return word
     matches = {name for name in names if name.startswith(word)}
     return matches.pop() if len(matches) == 1 else word

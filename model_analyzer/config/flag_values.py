@@ -4,7 +4,8 @@
 
 Both programs read a number from the beginning of a text and ignore the rest: `5.5` and `5s` are 5.
 A fraction, and the unit that the program means, are accepted here, too, because a run with them
-works; `ignored_part` tells users about it. Any other rest is a mistake.
+works; `ignored_part` tells users about it. Any other rest is a mistake. A number that does not fit
+into 32 bits aborts perf_analyzer.
 """
 
 from __future__ import annotations
@@ -16,12 +17,21 @@ from dataclasses import dataclass
 
 from model_analyzer.config.kinds import Integer, Integers, Kind
 from model_analyzer.config.nodes import Node, Schema, any_case, any_of
-from model_analyzer.domain.words import MOST_RATE
+from model_analyzer.domain.words import MOST_COUNT, MOST_RATE
 
 _INTEGER = r"\s*[+-]?[0-9]+"
 _DECIMAL = r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _FRACTION = r"[0-9]*(?:\.[0-9]*)?"
 _END = r"\s*$(?!\n)"
+_MOST = str(MOST_COUNT)
+_AS_LONG = "|".join(
+    f"{_MOST[:place]}[0-{int(digit) - 1}][0-9]{{{len(_MOST) - place - 1}}}"
+    for place, digit in enumerate(_MOST)
+)
+# of an integer with an optional sign: that it fits into 32 bits
+_FITS = rf"(?=[+-]?0*(?:[0-9]{{1,{len(_MOST) - 1}}}|{_AS_LONG}|{_MOST})(?![0-9]))"
+# of a decimal number: that it is no more than a float can be
+_FITS_FLOAT = "(?![+-]?[0-9]{39})"
 _ZEROS = re.compile(r"\.?0*\s*")
 
 
@@ -72,20 +82,31 @@ def _number(
     return FlagText(expected, written, ({"type": "number", **numbers},), read)
 
 
+def _integer(expected: str, pattern: str, numbers: Schema, unit: str = "") -> FlagText:
+    """A number of 32 bits."""
+    up_to = {**numbers, "maximum": MOST_COUNT}
+    return _number(f"{expected} up to {_MOST}", _FITS + pattern, up_to, unit=unit)
+
+
 def _choice(*words: str) -> FlagText:
     return FlagText(" or ".join(words), rf"(?:{'|'.join(words)})$(?!\n)")
 
 
-_MILLISECONDS = _number(
-    "a whole number of milliseconds above 0", r"\+?0*[1-9]", {"minimum": 1}, unit="ms"
+_MILLISECONDS = _integer(
+    "a whole number of milliseconds from 1", r"\+?0*[1-9]", {"minimum": 1}, unit="ms"
 )
-_COUNT = _number("a whole number above 0", r"\+?0*[1-9]", {"minimum": 1})
-_SIZE = _number("a whole number from 0", r"(?:\+?[0-9]|-0+(?![0-9]))", {"minimum": 0})
+_COUNT = _integer("a whole number from 1", r"\+?0*[1-9]", {"minimum": 1})
+_SIZE = _integer("a whole number from 0", r"(?:\+?[0-9]|-0+(?![0-9]))", {"minimum": 0})
+_SIGNED = _integer("a whole number", "[+-]?[0-9]", {"minimum": -MOST_COUNT})
 _WHOLE_NUMBER = _number("a whole number", "[+-]?[0-9]", {})
-_DECIMAL_NUMBER = _number("a number", r"[+-]?\.?[0-9]", {}, _DECIMAL)
+_DECIMAL_NUMBER = _number("a number", _FITS_FLOAT + r"[+-]?\.?[0-9]", {}, _DECIMAL)
 _PERCENTAGE = _number(
-    "a percentage from 0", r"(?:\+?\.?[0-9]|-0*\.?0+(?![0-9]))", {"minimum": 0}, _DECIMAL
+    "a percentage from 0",
+    _FITS_FLOAT + r"(?:\+?\.?[0-9]|-0*\.?0+(?![0-9]))",
+    {"minimum": 0},
+    _DECIMAL,
 )
+_RANGE = FlagText(f"START:END, up to {_MOST}", rf"\s*{_FITS}\+?[0-9]+:{_FITS}\+?[0-9]+{_END}")
 _PERCENTILE = FlagText(
     "a percentile from 1 to 99, or -1 for the average",
     r"\s*(?:-1|\+?0*[1-9][0-9]?)(?:\.[0-9]*)?" + _END,
@@ -95,8 +116,8 @@ _PERCENTILE = FlagText(
 _CERTIFICATE = _choice("PEM", "DER")
 # perf_analyzer drops parameters of other types, and sends other words than true as false.
 _PARAMETER = FlagText(
-    "NAME:VALUE:TYPE, of type int (a whole number), bool (true or false) or string",
-    rf"[^:]*:(?:{_INTEGER}:{any_case('int')}"
+    f"NAME:VALUE:TYPE, of type int (a whole number up to {_MOST}), bool (true or false) or string",
+    rf"[^:]*:(?:\s*{_FITS}[+-]?[0-9]+:{any_case('int')}"
     rf"|(?:{any_case('true')}|{any_case('false')}):{any_case('bool')}"
     rf"|[^:]*:{any_case('string')})$(?!\n)",
 )
@@ -114,9 +135,10 @@ PERF_ANALYZER_VALUES: Mapping[str, Kind] = {
     "num-of-sequences": _COUNT,
     "string-length": _COUNT,
     "request-period": _COUNT,
-    "sequence-length": _WHOLE_NUMBER,
+    "sequence-length": _SIGNED,
+    "sequence-id-range": _RANGE,
     "sequence-length-variation": _DECIMAL_NUMBER,
-    "trace-count": _WHOLE_NUMBER,
+    "trace-count": _SIGNED,
     "latency-threshold": _SIZE,
     "log-frequency": _SIZE,
     "request-count": _SIZE,

@@ -17,7 +17,7 @@ from model_analyzer.domain.flags import (
     TRITON_SERVER_OWNED,
 )
 
-_OF_A_MODEL = "it belongs to a model: write it below profile_models: {MODEL: …}"
+OF_A_MODEL = "it belongs to a model: write it below profile_models: {MODEL: …}"
 
 FORMER_KEYS: Mapping[str, str] = {
     # up to 1.4 (2021)
@@ -59,9 +59,9 @@ FORMER_KEYS: Mapping[str, str] = {
     "triton_grpc_url": "write triton_grpc_endpoint",
     "triton_metrics_endpoint": "write triton_metrics_url",
     "measurement_interval": "write perf_analyzer_flags: {measurement-interval: MILLISECONDS}",
-    "parameters": _OF_A_MODEL,
-    "model_config_parameters": _OF_A_MODEL,
-    "cpu_only": _OF_A_MODEL,
+    "parameters": OF_A_MODEL,
+    "model_config_parameters": OF_A_MODEL,
+    "cpu_only": f"{OF_A_MODEL}; for composing models, write cpu_only_composing_models",
     "models": "write profile_models",
 }
 

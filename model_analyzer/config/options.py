@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from model_analyzer.config import model_options, sweeps
+from model_analyzer.config import model_options
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import (
     Boolean,
@@ -786,5 +786,5 @@ def json_schema() -> Schema:
         "title": "Configuration of model-analyzer",
         **schema(OPTIONS),
         "type": ["object", "null"],
-        "$defs": {**model_options.definitions(), **sweeps.definitions()},
+        "$defs": {**model_options.definitions(), **model_options.sweep_definitions()},
     }

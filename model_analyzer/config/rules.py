@@ -11,6 +11,7 @@ from typing import Any
 from model_analyzer.config.flag_values import ignored_part
 from model_analyzer.config.goal_kinds import SHORTHANDS
 from model_analyzer.config.model_options import GENAI_PERF, PERF_ANALYZER, TRITON_SERVER, ModelEntry
+from model_analyzer.config.nodes import nearest
 from model_analyzer.config.table import ANALYZE, BEST, DOCTOR, FILE, PROFILE, REPORT, Given
 from model_analyzer.domain.flags import (
     GENAI_PERF_OWNED,
@@ -26,7 +27,7 @@ from model_analyzer.domain.flags import (
 )
 from model_analyzer.domain.goals import Constraint, Goal
 from model_analyzer.domain.goodput import GOODPUT, WITHOUT_LIMITS, has_request_limits
-from model_analyzer.domain.metrics import Source, metric_of
+from model_analyzer.domain.metrics import METRICS, Source, canonical, metric_of
 from model_analyzer.domain.settings import (
     ALTERNATIVE,
     SIZES,
@@ -48,6 +49,17 @@ from model_analyzer.errors import Problem
 Rule = Callable[[Given, Mapping[str, Any]], Iterator[Problem]]
 
 _ENDPOINTS = ("triton_http_endpoint", "triton_grpc_endpoint", "triton_metrics_url")
+
+_ROW_FIELDS = (
+    "model_name", "hardware", "batch_size", *(kind.value for kind in LoadKind),
+    "model_config_path", "instance_group", "max_batch_size", "satisfies_constraints",
+)  # fmt: skip
+# The columns beside metrics of each table whose columns are an option.
+OUTPUT_FIELDS: Mapping[str, Sequence[str]] = {
+    "inference_output_fields": _ROW_FIELDS,
+    "gpu_output_fields": (*_ROW_FIELDS, "gpu_uuid"),
+    "server_output_fields": ("model_name", "gpu_uuid"),
+}
 
 # The options of each kind of load; one of the second group selects request rates.
 CONCURRENCIES = (
@@ -361,7 +373,7 @@ def _listed_by_called(model: ModelEntry, mode: SearchMode) -> Iterator[Problem]:
     where = model.given.where.get("model_config_parameters", model.where)
     yield from _several_values(model, mode)
     groups = fields.get("instance_group", ())
-    counts = sorted({int(group[0].get("count", 1)) for group in groups if group})
+    counts = sorted({max(int(group[0].get("count", 1)), 1) for group in groups if group})
     if not _are_steps(counts):
         yield Problem(
             where=where,
@@ -811,6 +823,7 @@ def remarks_about(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
         _odd_flags,
         _unused_keys,
         _unused_sizes,
+        _unknown_fields,
         _limited_twice,
         _flags_of_remote,
     ):
@@ -894,10 +907,12 @@ def _ignored_of_models(given: Given, values: Mapping[str, Any]) -> Iterator[str]
 
 def _unused_keys(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
     """Certificates and keys of an access without TLS."""
+    addresses = [address for key in _ENDPOINTS for address in values[key]]
+    addresses.append(values.get("verify") or "")
     for key in ("perf_analyzer_flags", "triton_server_flags"):
         for place in _places(given, values):
-            for name, switch in unused_keys(place.values.get(key, {})).items():
-                yield f"{place.where[key]}: {name} has no effect without {switch}: true"
+            for name, use in unused_keys(place.values.get(key, {}), addresses).items():
+                yield f"{place.where[key]}: {name} has no effect without {use}"
 
 
 def _odd_flags(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
@@ -930,6 +945,21 @@ def _unused_sizes(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
                 f"{place.where[key]}: perf_analyzer flag {name!r} has no effect, since a window"
                 f" ends after {window} (remove it, or {decisive})"
             )
+
+
+def _unknown_fields(given: Given, values: Mapping[str, Any]) -> Iterator[str]:
+    """Columns that no table has: Triton Model Analyzer leaves them out, too."""
+    for key, columns in OUTPUT_FIELDS.items():
+        for name in given.values.get(key) or ():
+            is_parameter = key == "inference_output_fields" and name.startswith(
+                "backend_parameter/"
+            )
+            if not (is_parameter or name in columns or canonical(name) in METRICS):
+                hint = nearest(name, [*columns, *METRICS])
+                yield (
+                    f"{given.where[key]}: {key}: {name!r} is neither a metric nor a column: it is"
+                    f" left out{f' ({hint})' * bool(hint)}"
+                )
 
 
 def _limited_twice(given: Given, values: Mapping[str, Any]) -> Iterator[str]:

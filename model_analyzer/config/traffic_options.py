@@ -24,7 +24,7 @@ from model_analyzer.config.nodes import Node, Schema, any_of, array, closed, fie
 from model_analyzer.domain.traffic import MOST_REQUESTS, Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import LoadKind
 from model_analyzer.domain.words import MOST_RATE
-from model_analyzer.reading.log_times import LogUnit
+from model_analyzer.reading.log_rows import LogUnit
 
 # Bursts with a higher coefficient of variation are rarer than what a measurement can see.
 _MOST_CV = 10

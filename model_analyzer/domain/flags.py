@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 # A value of the flag `shape`: NAME:SIZE,SIZE,…
 SHAPE = re.compile(r"(\S+):(\d{1,30}(?:,\d{1,30})*)")
@@ -115,6 +115,13 @@ PERF_ANALYZER_PATHS = frozenset(
         "ssl-https-private-key-file", "data-directory",
     }
 )  # fmt: skip
+
+# Files that have no effect if no address begins with https://.
+_OF_HTTPS = sorted(name for name in PERF_ANALYZER_PATHS if "ssl-https" in name)
+
+# Flags of tritonserver about completing configurations: those to deploy are complete, and would be
+# changed by it.
+COMPLETION = ("disable-auto-complete-config", "strict-model-config")
 
 # Switches of TLS over gRPC, and the files that have no effect if all switches of a program are off.
 # If a server does not find one of its files, it says that its port is in use.
@@ -247,11 +254,13 @@ def needs_client_shm(version: str, *, unknown: bool) -> bool:
     return unknown if numbers is None else (int(numbers[1]), int(numbers[2])) >= _NEEDED_FROM
 
 
-def unused_keys(flags: Mapping[str, Flag]) -> Mapping[str, str]:
-    """The flags that name keys and certificates in vain, each with the switch that is off."""
-    return {
-        name: switches[0]
-        for switches, names in _TLS.items()
-        for name in names
-        if flags.get(name) and not any(is_on(flags.get(switch)) for switch in switches)
-    }
+def unused_keys(flags: Mapping[str, Flag], addresses: Iterable[str]) -> Mapping[str, str]:
+    """The flags that name keys and certificates in vain, each with what would use it. `addresses`
+    are those of the servers.
+    """
+    of_https = any(address.lower().startswith("https://") for address in addresses)
+    unused = dict.fromkeys(() if of_https else _OF_HTTPS, "an https:// endpoint")
+    for switches, names in _TLS.items():
+        if not any(is_on(flags.get(switch)) for switch in switches):
+            unused |= dict.fromkeys(names, f"{switches[0]}: true")
+    return {name: use for name, use in unused.items() if flags.get(name)}

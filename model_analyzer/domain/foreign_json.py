@@ -49,9 +49,20 @@ def parse_standard(
     return value
 
 
-def parse_unambiguous(text: bytes, *, most_bytes: int = MOST_BYTES, deepest: int = DEEPEST) -> Any:
+def no_number(name: str) -> Any:
+    """For NaN and infinity, which are not JSON: raises ValueError."""
+    raise ValueError(f"{name} is not a number")
+
+
+def parse_unambiguous(
+    text: bytes,
+    *,
+    most_bytes: int = MOST_BYTES,
+    deepest: int = DEEPEST,
+    constant: Callable[[str], Any] = no_number,
+) -> Any:
     """The value of a text that all parsers read in the same way: no object has a key twice, and
-    there is no NaN or infinity.
+    there is no NaN or infinity, if `constant` makes nothing else of them.
     """
     try:
         value = parse_standard(text, most_bytes=most_bytes, deepest=deepest)
@@ -60,7 +71,7 @@ def parse_unambiguous(text: bytes, *, most_bytes: int = MOST_BYTES, deepest: int
     except (json.JSONDecodeError, TypeError):
         pass  # the slower parser knows more, and explains errors
     return parse_with(
-        text, most_bytes=most_bytes, deepest=deepest, pairs=_unique, constant=no_number
+        text, most_bytes=most_bytes, deepest=deepest, pairs=_unique, constant=constant
     )
 
 
@@ -90,11 +101,6 @@ def parse_with(
         raise TooDeep from None
     check_depth(text, value, deepest)
     return value
-
-
-def no_number(name: str) -> Any:
-    """For NaN and infinity, which are not JSON: raises ValueError."""
-    raise ValueError(f"{name} is not a number")
 
 
 def check_depth(text: bytes | str, value: Any, deepest: int = DEEPEST) -> None:

@@ -42,6 +42,9 @@ _PLATFORMS = (
     *("pytorch_libtorch", "ensemble", OPENAI),
 )
 
+# What an input of a warm-up request is filled with.
+_WARM_UP_DATA = ("zero_data", "random_data", "input_data_file")
+
 # Where a control of sequences says its values, and the types of the one that has no values.
 _FALSE_TRUE = ("int32_false_true", "fp32_false_true", "bool_false_true")
 _CORRELATION_ID = "CONTROL_SEQUENCE_CORRID"
@@ -268,6 +271,8 @@ def warm_up(config: ModelConfig) -> Iterator[Refusal]:
             if types[0] != types[1]:
                 yield Refusal(f"{about} has {name} as {types[0]} instead of {types[1]}")
             sizes, dims = (_sizes(each.get("dims", ())) for each in (given[name], tensor))
+            if not given[name].keys() & {*_WARM_UP_DATA}:
+                yield Refusal(f"{about} has {name} without {' or '.join(_WARM_UP_DATA)}")
             if not _fit(sizes, dims):
                 yield Refusal(f"{about} has {name} with dims {sizes} instead of {dims}")
 
@@ -301,6 +306,25 @@ def controls(config: ModelConfig) -> Iterator[Refusal]:
                 yield Refusal(f"{kind} needs one of {', '.join(_FALSE_TRUE)}, with two values")
 
 
+def states(config: ModelConfig) -> Iterator[Refusal]:
+    """A state begins with one tensor, which has its type and a fixed size that it allows."""
+    for state in config.get("sequence_batching", {}).get("state", ()):
+        about = f"state {state.get('input_name', '')}"
+        initial = state.get("initial_state", ())
+        if len(initial) > 1:
+            yield Refusal(f"{about} has several initial_state")
+        for each in initial:
+            sizes, dims = _sizes(each.get("dims", ())), _sizes(state.get("dims", ()))
+            if not each.get("name"):
+                yield Refusal(f"the initial_state of {about} has no name")
+            if each.get("data_type") != state.get("data_type"):
+                yield Refusal(f"the initial_state of {about} has another data_type")
+            if _ANY_SIZE in sizes or not _fit(sizes, dims):
+                yield Refusal(f"the initial_state of {about} has dims {sizes} instead of {dims}")
+            if not each.keys() & {"zero_data", "data_file"}:
+                yield Refusal(f"the initial_state of {about} has neither zero_data nor data_file")
+
+
 def versions(config: ModelConfig) -> Iterator[Refusal]:
     """A version policy selects at least one version."""
     latest = config.get("version_policy", {}).get("latest")
@@ -322,6 +346,7 @@ RULES: tuple[Callable[[ModelConfig], Iterator[Refusal]], ...] = (
     batch_tensors,
     warm_up,
     controls,
+    states,
     versions,
 )
 

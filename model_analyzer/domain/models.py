@@ -141,9 +141,10 @@ def count_of_groups(config: ModelConfig) -> int:
 
 
 def _count(config: ModelConfig, group: Mapping[str, Any], kind: str) -> int:
-    """The instances of a group; without `count`, the server's default."""
+    """The instances of a group; with a `count` below 1, or without, the server's default."""
     usual = 2 if kind == "CPU" and platform_of(config).startswith(_TWO_ON_CPUS) else 1
-    return int(group.get("count", 0)) or usual
+    count = int(group.get("count", 0))
+    return count if count > 0 else usual
 
 
 def step_models(config: ModelConfig) -> tuple[str, ...]:
@@ -315,15 +316,16 @@ class ModelVariant:
     def instances(self, *, gpus: int) -> Sequence[tuple[int, str]]:
         """(count, "GPU" or "CPU") of each kind of instance, summed over all groups.
 
-        A GPU group counts once for each GPU that it names, or for each of the `gpus` present.
+        A GPU group counts once for each GPU that it names, or for each of the `gpus` present; one
+        of KIND_MODEL counts once, since its backend decides where it runs.
         """
         totals: dict[str, int] = {}
         for group in instance_groups(self.config):
-            kind = kind_of_group(group)
+            kind = given = kind_of_group(group)
             if kind in ("AUTO", "MODEL"):
                 kind = "GPU" if gpus else "CPU"
             count = _count(self.config, group, kind)
-            if kind == "GPU":
+            if kind == "GPU" and given != "MODEL":
                 count *= len(group.get("gpus", ())) or max(gpus, 1)
             totals[kind] = totals.get(kind, 0) + count
         return tuple((count, kind) for kind, count in totals.items())

@@ -272,6 +272,11 @@ class ServerSettings:
         return self.endpoint.value if self.is_openai else self.protocol.value
 
     @property
+    def addresses(self) -> Sequence[str]:
+        """All endpoints, as the user gave them."""
+        return (*self.http_endpoints, *self.grpc_endpoints, *self.metrics_urls)
+
+    @property
     def count(self) -> int:
         """The number of servers."""
         given = (self.http_endpoints, self.grpc_endpoints, self.metrics_urls)

@@ -24,8 +24,7 @@ from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.settings import Budget, ProfileSettings, SearchSettings
 from model_analyzer.domain.slots import Lane
 from model_analyzer.domain.trials import Failure, Trial
-from model_analyzer.forecast.run_plan import LOAD_S, trial_seconds
-from model_analyzer.forecast.searches import forecast
+from model_analyzer.forecast.run_plan import LOAD_S, forecast, trial_seconds
 from model_analyzer.noise.first_look import FIRST_LOOK_S
 from model_analyzer.search.choose import mode_for
 from model_analyzer.search.modes.mode import RefiningMode
@@ -334,7 +333,7 @@ class TimeLeft:
         """Adds the outcome of a trial on the slot with this name, and the seconds since the
         previous outcome on this kind of hardware; None if it was resumed.
         """
-        part = self._part_of(trial)
+        part = self._by_kind[self._current][trial.setup.kind]
         is_loaded = trial.content == part.contents.get(slot)
         part.expected.record(trial, outcome)
         if seconds is None:
@@ -367,6 +366,3 @@ class TimeLeft:
     @property
     def _parts(self) -> Collection[LanePart]:
         return self._by_kind[self._current].values()
-
-    def _part_of(self, trial: Trial) -> LanePart:
-        return self._by_kind[self._current][trial.setup.kind]

@@ -22,11 +22,12 @@ from model_analyzer.domain.words import capitalized, counted
 from model_analyzer.reports.alternatives import (
     Alternatives,
     Deployment,
+    OtherLimits,
     alternatives_of,
+    budget_of,
     choices_text,
 )
 from model_analyzer.reports.breakdown import breakdown_of_variants, latency_breakdown
-from model_analyzer.reports.budget import OtherLimits, budget_of
 from model_analyzer.reports.explain_text import ExplainReport
 from model_analyzer.reports.explorer import Explorer, explorer_of, explorer_of_one
 from model_analyzer.reports.front import front_charts, front_of

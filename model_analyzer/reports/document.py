@@ -22,8 +22,8 @@ from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.reports.build import ReportOrigin, state_answer
 from model_analyzer.reports.remarks import certainty_text, changes_text, remarks_of
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.columns import moment_text
 from model_analyzer.results.conditions import LeftOut
-from model_analyzer.results.flat_rows import moment_text
 from model_analyzer.results.ranking import Costs, Ranking, VariantResult
 
 # The version of the layout; increased when readers of the last version would misread this one.

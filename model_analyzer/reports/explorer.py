@@ -16,9 +16,8 @@ from model_analyzer.domain.measurements import Columns
 from model_analyzer.domain.metrics import Better
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, load_words
-from model_analyzer.noise.parts import add_up
-from model_analyzer.reports.axes import Axes, token_tags
-from model_analyzer.reports.parameters import is_swept, parameter_name
+from model_analyzer.noise.laws import add_up
+from model_analyzer.reports.parameters import Axes, is_swept, parameter_name, token_tags
 from model_analyzer.reports.tables import Table, decimals_of_column
 from model_analyzer.results.columns import (
     BATCH_SIZE,
@@ -28,12 +27,12 @@ from model_analyzer.results.columns import (
     SETTINGS,
     Cell,
     Column,
+    Row,
     fewest_requests,
     metric_over_all,
     reports_gpus,
 )
 from model_analyzer.results.effects import varied_parameters
-from model_analyzer.results.flat_rows import Row
 from model_analyzer.results.ranking import Ranking, VariantResult
 
 # Metrics that the table shows by default.

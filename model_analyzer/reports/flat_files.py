@@ -14,8 +14,7 @@ from model_analyzer.domain.metrics import METRICS
 from model_analyzer.reports.libraries import imported
 from model_analyzer.reports.tables import Table, UnixLines, table_of
 from model_analyzer.reports.write import encoded
-from model_analyzer.results.columns import Cell, Column, with_data
-from model_analyzer.results.flat_rows import Row, columns_of
+from model_analyzer.results.columns import Cell, Column, Row, columns_of, with_data
 
 _LARGEST = 2**63
 

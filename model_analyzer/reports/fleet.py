@@ -18,7 +18,6 @@ from model_analyzer.domain.metrics import METRICS, metric_of
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.trials import load_words
 from model_analyzer.domain.words import counted, limit_text, number_text
-from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, first_points, front_points
 from model_analyzer.reports.headline import (
     compared_at,
@@ -28,7 +27,7 @@ from model_analyzer.reports.headline import (
     unit_text,
 )
 from model_analyzer.reports.html import render_page
-from model_analyzer.reports.parameters import swept_text
+from model_analyzer.reports.parameters import Axes, swept_text
 from model_analyzer.reports.plots import evenly, is_higher_better
 from model_analyzer.reports.remarks import UNFINISHED, certainty_text, is_unfinished, is_unsure
 from model_analyzer.results.answer import Answer, AnswerVerdict, ModelAnswer, is_low

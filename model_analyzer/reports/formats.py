@@ -13,7 +13,7 @@ from model_analyzer.reports.build import Detail, Page
 from model_analyzer.reports.document import results_document, variant_document
 from model_analyzer.reports.flat_files import to_csv, to_json, to_parquet
 from model_analyzer.reports.images import Drawings, Images
-from model_analyzer.results.flat_rows import Row
+from model_analyzer.results.columns import Row
 
 
 class Pages(NamedTuple):

@@ -16,7 +16,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import LoadKind, Workload
 from model_analyzer.domain.words import counted
-from model_analyzer.reports.axes import Axes
+from model_analyzer.reports.parameters import Axes
 from model_analyzer.reports.plots import (
     NO_ROW,
     Chart,

@@ -34,8 +34,7 @@ from model_analyzer.domain.words import (
     with_error,
 )
 from model_analyzer.noise.noise import Interval, Noise, ratio_noise
-from model_analyzer.reports.axes import Axes, Quantity, token_tags
-from model_analyzer.reports.parameters import swept_text
+from model_analyzer.reports.parameters import Axes, Quantity, swept_text, token_tags
 from model_analyzer.results.answer import Answer, AnswerVerdict, Gain, compared_default
 from model_analyzer.results.columns import instances_text, own_instances_text, requests_behind
 from model_analyzer.results.ranking import Ranking, VariantResult

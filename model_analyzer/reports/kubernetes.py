@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model_analyzer.domain.flags import TRITON_SERVER_OWNED
+from model_analyzer.domain.flags import COMPLETION, TRITON_SERVER_OWNED
 from model_analyzer.domain.hardware import MIG, with_place
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import MeasuredTrial
@@ -141,14 +141,10 @@ def _release(version: str) -> str | None:
     return f"{_FIRST_YEAR + years}.{month + 1:02}"
 
 
-# Flags for completing configurations: those to deploy are complete, and would be changed by it.
-_COMPLETION = ("disable-auto-complete-config", "strict-model-config")
-
-
 def _flags(setup: ServerSetup) -> Iterator[str | Commented]:
     """The user's server flags, without those that each deployment sets itself."""
     for name, value in setup.meaning["flags"].items():
-        if name in (*TRITON_SERVER_OWNED, *_COMPLETION):
+        if name in (*TRITON_SERVER_OWNED, *COMPLETION):
             continue
         for item in value if isinstance(value, list) else [value]:
             yield _secret(f"--{name}={item}")

@@ -17,7 +17,7 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.settings import PlotSettings
 from model_analyzer.domain.trials import Load, LoadKind, load_text
 from model_analyzer.domain.words import limit_text, number_text
-from model_analyzer.reports.axes import Axes, Quantity
+from model_analyzer.reports.parameters import Axes, Quantity
 from model_analyzer.results.ranking import VariantResult
 
 _T = TypeVar("_T")

@@ -20,9 +20,8 @@ from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import LoadKind, Workload, load_words
 from model_analyzer.domain.words import decimals_of, number_text, percent_text
 from model_analyzer.noise.response_cache import HIT_RATE
-from model_analyzer.reports.axes import Axes, token_tags
 from model_analyzer.reports.headline import gain_text, times_text
-from model_analyzer.reports.parameters import swept_values
+from model_analyzer.reports.parameters import Axes, swept_values, token_tags
 from model_analyzer.results.answer import Answer, AnswerVerdict
 from model_analyzer.results.columns import (
     BATCH_SIZE,

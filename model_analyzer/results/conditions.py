@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from model_analyzer.domain.differences import (
+from model_analyzer.domain.measurements import Measurement
+from model_analyzer.domain.models import ModelConfig, ModelVariant
+from model_analyzer.domain.profiles import (
     Difference,
+    TrialRecord,
     client_differences,
     settings_differences,
     setup_differences,
 )
-from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.models import ModelConfig, ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup, Trial, Workload
 from model_analyzer.domain.words import counted
 

@@ -21,8 +21,7 @@ from operator import itemgetter
 from model_analyzer.domain.metrics import Better, metric_of
 from model_analyzer.domain.models import ModelVariant, differing_parameters, model_and_field
 from model_analyzer.domain.trials import Trial
-from model_analyzer.results.columns import Cell
-from model_analyzer.results.flat_rows import Row
+from model_analyzer.results.columns import Cell, Row
 from model_analyzer.results.ranking import Ranking
 
 _PREFIX = "config."

@@ -10,7 +10,7 @@ from enum import Enum
 
 from model_analyzer.domain.measurements import Measurement, Values
 from model_analyzer.domain.models import ModelVariant, empty, is_cached
-from model_analyzer.noise.parts import add_up, longest_path
+from model_analyzer.noise.laws import add_up, longest_path
 
 # For streamed responses, the server's statistics may cover only the start of the response. Below
 # this share of the latency, the parts would be misleading.

@@ -18,14 +18,19 @@ from model_analyzer.domain.models import ModelConfig, freeze, max_batch_size, th
 from model_analyzer.domain.protobuf import from_message, new_message, to_message
 from model_analyzer.errors import RepositoryError
 
+# an escaped backslash; or escaped bytes that are no ASCII characters
+_ESCAPES = re.compile(r"\\\\|((?:\\[23][0-7]{2}|\\[xX][89a-fA-F][0-9a-fA-F])+)")
+
 # protobuf may quote a whole line of the file
 _LONGEST_REASON = 300
 
 
 def parse_text(text: str, name: str) -> ModelConfig:
-    """The configuration in protobuf `text` of the file `name`. Raises RepositoryError."""
+    """The configuration in protobuf `text` of the file `name`. Escaped bytes that are not UTF-8 are
+    left out of texts, as Triton does. Raises RepositoryError.
+    """
     try:
-        config = from_message(text_format.Parse(text, new_message()))
+        config = from_message(text_format.Parse(_ESCAPES.sub(_in_utf8, text), new_message()))
     except (text_format.ParseError, ValueError) as error:
         # protobuf says "LINE:COLUMN : reason" if it knows the place; a ValueError is a number that
         # no enumeration has
@@ -46,6 +51,12 @@ def parse_text(text: str, name: str) -> ModelConfig:
             f"{name}: has an infinite number or NaN, which Triton cannot load: change it"
         ) from error
     return config
+
+
+def _in_utf8(match: re.Match[str]) -> str:
+    digits = (match[1] or "").split("\\")[1:]
+    codes = (int(each[1:], 16) if each[0] in "xX" else int(each, 8) for each in digits)
+    return bytes(codes).decode(errors="ignore") if match[1] else match[0]
 
 
 def is_complete(config: ModelConfig) -> bool:

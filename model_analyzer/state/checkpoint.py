@@ -25,6 +25,7 @@ from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, unreadable
 from model_analyzer.reading.untrusted import open_regular
 from model_analyzer.state.contents import (
+    UPSTREAM_TOOL,
     Content,
     checkpoint_lines,
     is_foreign,
@@ -34,25 +35,7 @@ from model_analyzer.state.contents import (
     read_journal_from,
     read_listed,
 )
-from model_analyzer.state.format.codec import (
-    BASES,
-    GOALS,
-    KINDS,
-    METADATA,
-    MODE,
-    REFUSED_VARIANTS,
-    SEARCH,
-    Entry,
-    decode,
-    encode,
-    encode_asked,
-    encode_conclusion,
-    encode_goal,
-    encode_proof,
-    encode_server_only,
-    encode_shared_host,
-    split,
-)
+from model_analyzer.state.format import codec
 from model_analyzer.state.format.decoder import decode_goal
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.layout import Layout, is_journal, number_of, prefix_of
@@ -116,17 +99,18 @@ class Checkpoint:
             server_only=self.server_only,
             conclusions=self.conclusions,
             bases={
-                subject: tuple(search.get(BASES, ())) for subject, search in self.searches.items()
+                subject: tuple(search.get(codec.BASES, ()))
+                for subject, search in self.searches.items()
             },
             refused={
-                subject: tuple(search.get(REFUSED_VARIANTS, ()))
+                subject: tuple(search.get(codec.REFUSED_VARIANTS, ()))
                 for subject, search in self.searches.items()
             },
             unfinished=frozenset(
                 lane
                 for subject, search in self.searches.items()
-                if search.get(MODE) in _LEARNING
-                for kind in search.get(KINDS) or (WITHOUT_GPU,)
+                if search.get(codec.MODE) in _LEARNING
+                for kind in search.get(codec.KINDS) or (WITHOUT_GPU,)
                 if (lane := Lane(subject, kind)) not in self.conclusions
             ),
             is_growing=self.is_growing,
@@ -146,7 +130,7 @@ class Checkpoint:
         checkpoints of other programs or of early versions.
         """
         search = self.searches.get(subject)
-        return None if search is None else decode_goal(search.get(GOALS))
+        return None if search is None else decode_goal(search.get(codec.GOALS))
 
     @property
     def is_accessible(self) -> bool:
@@ -173,8 +157,8 @@ class Checkpoint:
     def lines(self) -> Iterator[bytes]:
         """The lines of a numbered checkpoint with this content."""
         entries = [*self._entries()]
-        copies = self.records.copies([encode(entries[0])])
-        return checkpoint_lines(entries, chain(self.records.lines(), map(encode, copies)))
+        copies = self.records.copies([codec.encode(entries[0])])
+        return checkpoint_lines(entries, chain(self.records.lines(), map(codec.encode, copies)))
 
     def to_bytes(self) -> bytes:
         """A numbered checkpoint with this content, as bytes."""
@@ -192,24 +176,24 @@ class Checkpoint:
         """Whether both have the same content, ignoring their headers."""
         return self.records == other.records and [*self._notes()] == [*other._notes()]
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self) -> Iterator[codec.Entry]:
         yield header_entry(replace(self.header, nodes=self.records.nodes))
         yield from self._notes()
 
-    def _notes(self) -> Iterator[Entry]:
+    def _notes(self) -> Iterator[codec.Entry]:
         if self.server_only:
-            yield encode_server_only(self.server_only)
+            yield codec.encode_server_only(self.server_only)
         for key, value in self.metadata.items():
             yield metadata_entry(key, value)
         for subject, search in self.searches.items():
             yield search_entry(subject, search)
         for lane, conclusion in self.conclusions.items():
-            yield encode_conclusion(lane, conclusion)
+            yield codec.encode_conclusion(lane, conclusion)
         for lane, questions in self.asked.items():
             for number, asked in enumerate(questions):
-                yield encode_asked(lane, number, asked)
-        yield from map(encode_shared_host, self.shared_hosts.values())
-        yield from map(encode_proof, self.proofs.values())
+                yield codec.encode_asked(lane, number, asked)
+        yield from map(codec.encode_shared_host, self.shared_hosts.values())
+        yield from map(codec.encode_proof, self.proofs.values())
 
 
 def load(directory: Path, prefix: str = "", *, with_nodes: bool = True) -> Checkpoint:
@@ -278,7 +262,11 @@ def load_chosen(file: Path | None, directory: Path, prefix: str) -> Checkpoint:
 
 
 def _intact(checkpoint: Checkpoint) -> Checkpoint:
-    if checkpoint.damage:
+    """The checkpoint, unless it is damaged. After a bad value in one of upstream, all else in it is
+    used: its files are JSON as a whole or not at all, so that is as it was written.
+    """
+    is_whole = checkpoint.header.tool == UPSTREAM_TOOL and len(checkpoint.records)
+    if checkpoint.damage and not is_whole:
         raise CheckpointError(f"{checkpoint.damage[0]}: it cannot be used")
     return checkpoint
 
@@ -432,9 +420,9 @@ def merged(mappings: Iterable[Mapping[K, T]]) -> Mapping[K, T]:
     return MappingProxyType({key: item for mapping in mappings for key, item in mapping.items()})
 
 
-def metadata_entry(key: str, value: Any) -> Entry:
+def metadata_entry(key: str, value: Any) -> codec.Entry:
     """The entry that sets the user's `key` to a value; None removes the key."""
-    return {"entry": METADATA, "key": key, "value": thaw(value)}
+    return {"entry": codec.METADATA, "key": key, "value": thaw(value)}
 
 
 def search_entry(
@@ -444,22 +432,22 @@ def search_entry(
     bases: Sequence[str] = (),
     kinds: Sequence[str] = (),
     refused: Sequence[str] = (),
-) -> Entry:
+) -> codec.Entry:
     additions = {
-        GOALS: None if goal is None else encode_goal(goal),
-        BASES: list(bases),
-        KINDS: [] if [*kinds] == [WITHOUT_GPU] else list(kinds),
-        REFUSED_VARIANTS: list(refused),
+        codec.GOALS: None if goal is None else codec.encode_goal(goal),
+        codec.BASES: list(bases),
+        codec.KINDS: [] if [*kinds] == [WITHOUT_GPU] else list(kinds),
+        codec.REFUSED_VARIANTS: list(refused),
     }
     present = {key: value for key, value in additions.items() if value}
-    return {**thaw(search), **present, "entry": SEARCH, "subject": subject}
+    return {**thaw(search), **present, "entry": codec.SEARCH, "subject": subject}
 
 
 def read_header(path: Path) -> Header | None:
     """The header of a checkpoint file; None if it cannot be read."""
     try:
         with open_regular(path) as file:
-            return decode_header(decode(next(split(file))))
+            return decode_header(codec.decode(next(codec.split(file))))
     except (OSError, StopIteration, ValueError):
         return None  # reading the whole file reports the reason
 

@@ -24,44 +24,7 @@ from model_analyzer.domain.profiles import Conclusion, Profile, Proof, ProofSubj
 from model_analyzer.domain.slots import Asked, Lane, SharedHost
 from model_analyzer.errors import CheckpointError
 from model_analyzer.reading.untrusted import open_regular
-from model_analyzer.state.format.codec import (
-    ASKED,
-    CONCLUSION,
-    COPY,
-    DEFINITIONS,
-    FORMAT,
-    HEADER,
-    METADATA,
-    MOST_BYTES,
-    OUTCOMES,
-    PROOF,
-    SEARCH,
-    SERVER_ONLY,
-    SHARED_HOST,
-    DamagedLine,
-    Encoder,
-    Entry,
-    checksum_of,
-    decode,
-    encode,
-    encode_server_only,
-    inflated,
-    pieces,
-    restored,
-    split,
-    without_serial,
-)
-from model_analyzer.state.format.decoder import (
-    decode_asked,
-    decode_conclusion,
-    decode_contents,
-    decode_copy,
-    decode_metadata,
-    decode_proof,
-    decode_search,
-    decode_server_only,
-    decode_shared_host,
-)
+from model_analyzer.state.format import codec, decoder
 from model_analyzer.state.format.header import Header, decode_header, header_entry
 from model_analyzer.state.format.losses import (
     MOST_NAMED,
@@ -81,6 +44,7 @@ _FIRST_KEY_OF_UPSTREAM = re.compile(rb'\s*\{\s*"[A-Z][A-Za-z]*\.[a-z_]+"')
 
 # the metadata key for values that only upstream uses
 UPSTREAM = "upstream"
+UPSTREAM_TOOL = "Triton Model Analyzer"
 _MOST_OF_UPSTREAM = 256 * 2**20  # bytes; its files are read as a whole
 # bytes that the copies in a file may take, in addition to twice its size
 _SOME_BYTES = 2**20
@@ -117,7 +81,7 @@ class Content:
     lost: int = 0
     announced: int | None = None
     lost_outcomes: str = ""
-    copies: list[Entry] = field(default_factory=list)
+    copies: list[codec.Entry] = field(default_factory=list)
     contents: Any = None
     is_endless: bool = False
     upgrade: Upgrade = field(default_factory=Upgrade)
@@ -128,51 +92,51 @@ class Content:
         announced = self.intact if self.announced is None else self.announced
         return self.intact > 0 and self.intact + self.lost >= announced and not self.is_endless
 
-    def take(self, entry: Entry, line: bytes, where: str) -> None:
+    def take(self, entry: codec.Entry, line: bytes, where: str) -> None:
         """Adds the entry of a line. Raises ValueError if it is unusable, and CheckpointError if
         it needs a newer program; `where` names the file in the message.
         """
-        if entry["entry"] not in OUTCOMES:
-            encode(entry)  # such entries are written again: fails for numbers that JSON lacks
+        if entry["entry"] not in codec.OUTCOMES:
+            codec.encode(entry)  # such entries are written again: fails for numbers that JSON lacks
         match entry["entry"]:
-            case kind if kind in DEFINITIONS:
+            case kind if kind in codec.DEFINITIONS:
                 self.records.take(*self.upgrade.definition(entry, line))
-            case kind if kind in OUTCOMES:
-                line = without_serial(line) if "serial" in entry else line
+            case kind if kind in codec.OUTCOMES:
+                line = codec.without_serial(line) if "serial" in entry else line
                 self.upgrade.take(entry, line, self.records)
-            case kind if kind == COPY:
-                self.copies.append(decode_copy(entry))
+            case codec.COPY:
+                self.copies.append(decoder.decode_copy(entry))
             case kind if kind == CONTENTS:
-                self.contents = decode_contents(entry)
-            case kind if kind == HEADER:
+                self.contents = decoder.decode_contents(entry)
+            case codec.HEADER:
                 _check_format(entry, where)
                 self.take_header(entry)
             case _:
                 self._take_note(entry)
 
-    def _take_note(self, entry: Entry) -> None:
+    def _take_note(self, entry: codec.Entry) -> None:
         """Adds what is neither an outcome nor part of one."""
         match entry["entry"]:
-            case kind if kind == SERVER_ONLY:
-                self.server_only = decode_server_only(entry)
-            case kind if kind == METADATA:
-                key, self.metadata[key] = decode_metadata(entry)
-            case kind if kind == SEARCH:
-                subject, self.searches[subject] = decode_search(entry)
-            case kind if kind == CONCLUSION:
-                lane, self.conclusions[lane] = decode_conclusion(entry)
-            case kind if kind == ASKED:
-                self.asked.append(decode_asked(entry))
-            case kind if kind == SHARED_HOST:
-                shared = decode_shared_host(entry)
+            case codec.SERVER_ONLY:
+                self.server_only = decoder.decode_server_only(entry)
+            case codec.METADATA:
+                key, self.metadata[key] = decoder.decode_metadata(entry)
+            case codec.SEARCH:
+                subject, self.searches[subject] = decoder.decode_search(entry)
+            case codec.CONCLUSION:
+                lane, self.conclusions[lane] = decoder.decode_conclusion(entry)
+            case codec.ASKED:
+                self.asked.append(decoder.decode_asked(entry))
+            case codec.SHARED_HOST:
+                shared = decoder.decode_shared_host(entry)
                 self.shared_hosts[shared.host] = shared
-            case kind if kind == PROOF:
-                proof = decode_proof(entry)
+            case codec.PROOF:
+                proof = decoder.decode_proof(entry)
                 self.proofs[proof.subject] = proof
             case kind:
                 raise ValueError(f"unknown kind of entry {kind!r}")
 
-    def take_header(self, entry: Entry) -> None:
+    def take_header(self, entry: codec.Entry) -> None:
         self.header = decode_header(entry)
         self.upgrade.begin(entry.get("format"), self.header.devices)
 
@@ -180,13 +144,13 @@ class Content:
         """Adds the header and the definitions among lines that were restored, in any order."""
         entries = [(entry, line) for line in lines if (entry := _entry_or_none(line)) is not None]
         for entry, _ in entries:
-            if entry["entry"] == HEADER and self.header is None:
+            if entry["entry"] == codec.HEADER and self.header is None:
                 with suppress(ValueError):
                     self.take_header(entry)
         self.records.prepare(
             self.upgrade.definition(entry, line)
             for entry, line in entries
-            if entry["entry"] in DEFINITIONS
+            if entry["entry"] in codec.DEFINITIONS
         )
 
 
@@ -226,7 +190,7 @@ def is_foreign(file: BinaryIO) -> bool:
     if not beginning or is_upstream(beginning):
         return False
     file.seek(0)
-    return not any(b'"entry":"' in line or b',"crc":"' in line for line in split(file))
+    return not any(b'"entry":"' in line or b',"crc":"' in line for line in codec.split(file))
 
 
 def is_upstream(first_bytes: bytes) -> bool:
@@ -237,7 +201,7 @@ def is_upstream(first_bytes: bytes) -> bool:
 def _read_checkpoint_once(file: BinaryIO, where: str, content: Content) -> Losses:
     digest = hashlib.sha256()
     previous = b""
-    last: Entry = {}
+    last: codec.Entry = {}
     losses = Losses()
     for number, line, entry in _entries(file, content, losses):
         digest.update(previous)
@@ -262,12 +226,12 @@ def _repaired(
     size = file.tell()
     file.seek(0)
     definitions = chain(content.records.definitions, content.upgrade.former)
-    intact = {checksum_of(line): line for line in definitions}
-    restored_lines = restored(content.copies, intact, most_bytes=2 * size + _SOME_BYTES)
+    intact = {codec.checksum_of(line): line for line in definitions}
+    restored_lines = codec.restored(content.copies, intact, most_bytes=2 * size + _SOME_BYTES)
     repaired = Content()
     repaired.prepare([*intact.values(), *restored_lines])
     losses = read(file, where, repaired)
-    contents = contents_lines(inflated(repaired.contents, most_bytes=2 * size + _SOME_BYTES))
+    contents = contents_lines(codec.inflated(repaired.contents, most_bytes=2 * size + _SOME_BYTES))
     if contents or repaired.is_complete:
         repaired.lost_outcomes = losses.in_words(contents)
     return repaired
@@ -283,20 +247,20 @@ def _read_upstream(file: BinaryIO, where: str) -> Content:
         profile: Profile = upstream.profile
         content = Content(
             header=decode_header(header_entry(_upstream_header(raw, where, profile.devices))),
-            server_only=decode_server_only(encode_server_only(profile.server_only)),
+            server_only=decoder.decode_server_only(codec.encode_server_only(profile.server_only)),
             remarks=upstream.remarks,
         )
     except (CheckpointError, ValueError) as error:
         return Content(damage=str(error).removeprefix(f"{where}: "))
-    encoder, lost = Encoder(), []
+    encoder, lost = codec.Encoder(), [*upstream.losses]
     for record in profile.records:
         reason = _take_record(content, encoder, record)
         if reason:
-            content.damage = content.damage or f"{record.trial}: {reason}"
-            lost.append(record.trial.variants)
+            lost.append((outcome_of(record.trial.variants), f"{record.trial}: {reason}"))
     content.lost, content.announced = len(lost), content.intact + len(lost)
     if lost:
-        content.lost_outcomes = in_words(map(outcome_of, lost[:MOST_NAMED]), len(lost))
+        content.damage = lost[0][1]
+        content.lost_outcomes = in_words([what for what, _ in lost[:MOST_NAMED]], len(lost))
     if upstream.metadata:
         content.metadata[UPSTREAM] = upstream.metadata
     return content
@@ -307,32 +271,32 @@ def _upstream_header(raw: bytes, where: str, devices: Sequence[Device]) -> Heade
     return Header(
         uuid=str(UUID(bytes=hashlib.sha256(raw).digest()[:16])),
         index=int(number) if number.isdecimal() else None,
-        tool="Triton Model Analyzer",
+        tool=UPSTREAM_TOOL,
         devices=tuple(devices),
     )
 
 
-def _take_record(content: Content, encoder: Encoder, record: TrialRecord) -> str:
+def _take_record(content: Content, encoder: codec.Encoder, record: TrialRecord) -> str:
     """Adds a record of upstream, whose values may be out of range; returns why it is unusable,
     or "".
     """
     reason = ""
     for entry in encoder.record(record.trial.key, record):
         try:
-            content.records.take(entry, encode(entry))
+            content.records.take(entry, codec.encode(entry))
             content.intact += 1
         except ValueError as error:
             reason = reason or str(error)
     return reason
 
 
-def _announced(last: Entry) -> int | None:
+def _announced(last: codec.Entry) -> int | None:
     """The number of entries that the last line of a checkpoint states; None if it is missing."""
     count = last.get("entries") if last.get("entry") == _END else None
     return count if isinstance(count, int) else None
 
 
-def _damage(last: Entry, digest: str) -> str:
+def _damage(last: codec.Entry, digest: str) -> str:
     """The damage of a checkpoint of intact lines that ends with this entry; "" if none."""
     if not last:
         return "it is empty"
@@ -383,11 +347,11 @@ def take_lines(file: BinaryIO, content: Content, where: str) -> tuple[int, bytes
 
 def _entries(
     file: BinaryIO, content: Content, losses: Losses
-) -> Iterator[tuple[int, bytes, Entry | None]]:
+) -> Iterator[tuple[int, bytes, codec.Entry | None]]:
     """The number, the bytes and the entry of each line. Damaged lines have the entry None, and are
     recorded in `content` and `losses`.
     """
-    for number, line in enumerate(split(file), start=1):
+    for number, line in enumerate(codec.split(file), start=1):
         intact_entry = _entry_or_none(line) if line.endswith(b"\n") else None
         if intact_entry is not None:  # nearly always
             yield number, line, intact_entry
@@ -400,34 +364,34 @@ def _entries(
             yield number, piece, entry
 
 
-def _read_damaged(line: bytes) -> Iterator[tuple[bytes, Entry | None, str]]:
+def _read_damaged(line: bytes) -> Iterator[tuple[bytes, codec.Entry | None, str]]:
     """The parts of a damaged line, each with its entry (or None) and a description of the damage.
     There are two parts if a line end was lost, otherwise one.
     """
-    if not line.endswith(b"\n") and len(line) <= MOST_BYTES:
+    if not line.endswith(b"\n") and len(line) <= codec.MOST_BYTES:
         yield line, None, " is cut off"
         return
     damage = ""
     try:
-        decode(line)
-    except DamagedLine as error:
+        codec.decode(line)
+    except codec.DamagedLine as error:
         damage = f": {error}"
-    parts = pieces(line)
+    parts = codec.pieces(line)
     for part in parts if len(parts) > 1 else ():
         yield part, _entry_or_none(part), damage
     if len(parts) == 1:
         yield line, None, damage
 
 
-def _entry_or_none(line: bytes) -> Entry | None:
+def _entry_or_none(line: bytes) -> codec.Entry | None:
     try:
-        return decode(line)
-    except DamagedLine:
+        return codec.decode(line)
+    except codec.DamagedLine:
         return None
 
 
 def _take(
-    content: Content, entry: Entry, line: bytes, where: str, number: int, losses: Losses
+    content: Content, entry: codec.Entry, line: bytes, where: str, number: int, losses: Losses
 ) -> None:
     if losses.see(number, entry, line) and not content.damage:
         content.damage = f"line {number}: outcomes before it are missing"
@@ -440,24 +404,24 @@ def _take(
         losses.see_unusable(number, entry, line)
 
 
-def _check_format(header: Entry, where: str) -> None:
-    version = header.get("format", FORMAT)
-    if type(version) is int and version > FORMAT:
+def _check_format(header: codec.Entry, where: str) -> None:
+    version = header.get("format", codec.FORMAT)
+    if type(version) is int and version > codec.FORMAT:
         tool = str(header.get("tool", "unknown"))[:40]
         raise CheckpointError(
             f"{where}: written in format {version} by a newer model-analyzer ({tool}); this one"
-            f" reads up to format {FORMAT}: update it"
+            f" reads up to format {codec.FORMAT}: update it"
         )
 
 
-def checkpoint_lines(entries: Iterable[Entry], lines: Iterable[bytes]) -> Iterator[bytes]:
+def checkpoint_lines(entries: Iterable[codec.Entry], lines: Iterable[bytes]) -> Iterator[bytes]:
     """All lines of a numbered checkpoint: `entries` (the header first), `lines`, and the last line
     with number and digest.
     """
     digest = hashlib.sha256()
     count = 0
-    for line in chain(map(encode, entries), lines):
+    for line in chain(map(codec.encode, entries), lines):
         digest.update(line)
         count += 1
         yield line
-    yield encode({"entry": _END, "entries": count, "digest": digest.hexdigest()})
+    yield codec.encode({"entry": _END, "entries": count, "digest": digest.hexdigest()})

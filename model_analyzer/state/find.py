@@ -245,7 +245,8 @@ T = TypeVar("T")
 LATEST = "latest"
 BEST = "best"
 
-_UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints
+_UUID_DIGITS = 8  # its first group: shorter ones are numbers of checkpoints,
+_FEWEST_DIGITS = 4  # or, if there is no such number, the beginning of a uuid
 _MOST_LISTED = 12
 
 
@@ -260,10 +261,10 @@ class NoSuchCheckpoint(UnusableCheckpoint):
 def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
     """The checkpoint that `which` selects.
 
-    `which` is a number, a uuid or its unique beginning (at least eight characters if all are
-    digits), the path of a file, `latest` (everything in the directory, journals included), or
-    `best` (the newest checkpoint with the highest throughput). Raises CheckpointError if there is
-    no such checkpoint, or if it is damaged.
+    `which` is a number, a uuid or its unique beginning (at least four characters if all are digits,
+    and no checkpoint has this number), the path of a file, `latest` (everything in the directory,
+    journals included), or `best` (the newest checkpoint with the highest throughput). Raises
+    CheckpointError if there is no such checkpoint, or if it is damaged.
     """
     layout = Layout(directory, prefix)
     if which == LATEST:
@@ -271,7 +272,7 @@ def find(which: str, directory: Path, prefix: str = "") -> Checkpoint:
     if which == BEST:
         return _best(layout)
     present = layout.indices()
-    if _is_number(which):
+    if _is_number(which, present):
         indices: Sequence[int] = [index for index in present if index == int(which)]
     elif os.sep in which or os.path.isfile(which):  # False also for what cannot be a name
         return read_file(Path(which))
@@ -286,7 +287,7 @@ def pick(which: str, store: Checkpointer) -> int:
 
     Raises CheckpointError unless there is exactly one.
     """
-    if _is_number(which):
+    if _is_number(which, store.indices()):
         matches: Sequence[int] = [index for index in store.indices() if index == int(which)]
         return _only(matches, which, str(store), store.indices())
     intact = (pair for pair in newest_first(store) if not pair[1].damage)
@@ -334,8 +335,11 @@ def _only(matches: Sequence[int], which: str, where: str, present: Sequence[int]
     return matches[0]
 
 
-def _is_number(which: str) -> bool:
-    return which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS
+def _is_number(which: str, present: Sequence[int]) -> bool:
+    """Whether it is the number of a checkpoint, `present` or not, and not of a uuid."""
+    if not (which.isascii() and which.isdecimal() and len(which) < _UUID_DIGITS):
+        return False
+    return len(which) < _FEWEST_DIGITS or int(which) in present
 
 
 def _begins(header: Header | None, beginning: str) -> bool:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from model_analyzer.domain.differences import (
+from model_analyzer.domain.hardware import Machine
+from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
+from model_analyzer.domain.profiles import (
     Difference,
     files_difference,
     settings_differences,
     trial_differences,
 )
-from model_analyzer.domain.hardware import Machine
-from model_analyzer.domain.models import ModelFacts, ModelVariant, thaw
 from model_analyzer.domain.trials import Trial
 from model_analyzer.domain.words import setting_text
 from model_analyzer.state.checkpoint import Checkpoint

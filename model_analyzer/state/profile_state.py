@@ -30,24 +30,11 @@ from model_analyzer.state.checkpoint import (
     with_values,
 )
 from model_analyzer.state.contents import read_checkpoint, read_journal
-from model_analyzer.state.format.codec import (
-    BASES,
-    GOALS,
-    REFUSED_VARIANTS,
-    Encoder,
-    Entry,
-    encode_asked,
-    encode_conclusion,
-    encode_proof,
-    encode_server_only,
-    encode_shared_host,
-    stored,
-)
+from model_analyzer.state.format import codec
 from model_analyzer.state.format.header import Header, header_entry
 from model_analyzer.state.format.layout import Layout
-from model_analyzer.state.journal import Fault, Journal
 from model_analyzer.state.lock import Lock
-from model_analyzer.state.node import NodeJournals
+from model_analyzer.state.node import Fault, Journal, NodeJournals
 from model_analyzer.state.records import Records
 from model_analyzer.writing import create_file
 
@@ -64,8 +51,8 @@ class StateFiles:
     _records: Records
     _earlier: set[str]
     _newest: Path | None
-    _encoder: Encoder
-    _pending: list[Entry]
+    _encoder: codec.Encoder
+    _pending: list[codec.Entry]
     _next: int  # number of a checkpoint
     _unsaved: int  # outcomes since the last one
     _has_saved: bool
@@ -101,7 +88,7 @@ class StateFiles:
 
     def _begin_journal(self) -> None:
         """The next line of the journal is a header, and refers to nothing before it."""
-        self._encoder = Encoder()
+        self._encoder = codec.Encoder()
         self._pending = []
         self._header_is_due = True
 
@@ -110,7 +97,7 @@ class StateFiles:
         self._content = replace(self._content, header=header)
         self._header_is_due = True
 
-    def _note(self, entries: Sequence[Entry], **changes: Any) -> None:
+    def _note(self, entries: Sequence[codec.Entry], **changes: Any) -> None:
         """Stores entries, and what they change of the content."""
         self._check_files()
         self._append(entries)
@@ -184,7 +171,7 @@ class StateFiles:
                 path,
             )
 
-    def _append(self, entries: Sequence[Entry]) -> Sequence[bytes]:
+    def _append(self, entries: Sequence[codec.Entry]) -> Sequence[bytes]:
         """Appends entries to the journal; returns their lines."""
         first = self._pending
         if self._header_is_due:
@@ -195,7 +182,7 @@ class StateFiles:
         try:
             lines = self._journal.append([*first, *entries])
         except BaseException:
-            self._encoder = Encoder()  # the journal may lack what it refers to
+            self._encoder = codec.Encoder()  # the journal may lack what it refers to
             raise
         self._header_is_due = False
         self._pending = []
@@ -243,7 +230,7 @@ class StateNotes(StateFiles):
 
     def record_server_only(self, gpus: Mapping[str, Values]) -> None:
         """Stores the GPU values of a server without models; replaces older ones."""
-        self._note([encode_server_only(gpus)], server_only=MappingProxyType(dict(gpus)))
+        self._note([codec.encode_server_only(gpus)], server_only=MappingProxyType(dict(gpus)))
 
     def record_search(
         self,
@@ -263,7 +250,8 @@ class StateNotes(StateFiles):
             return
         searches = {**self._content.searches, subject: entry}
         is_new = any(
-            previous.get(key) != entry.get(key) for key in (GOALS, BASES, REFUSED_VARIANTS)
+            previous.get(key) != entry.get(key)
+            for key in (codec.GOALS, codec.BASES, codec.REFUSED_VARIANTS)
         )
         if len(self._records) and is_new:
             # it changes the answer, even if nothing more is measured
@@ -276,7 +264,7 @@ class StateNotes(StateFiles):
         """Stores the conclusion of a search; replaces an earlier one."""
         present = self._content.conclusions
         if present.get(lane) != conclusion:
-            entry = encode_conclusion(lane, conclusion)
+            entry = codec.encode_conclusion(lane, conclusion)
             self._note([entry], conclusions={**present, lane: conclusion})
 
     def asked(self, lane: Lane) -> Sequence[Asked]:
@@ -287,18 +275,18 @@ class StateNotes(StateFiles):
         """Stores a question; it replaces all from `number` on."""
         questions = [*self.asked(lane)]
         put_question(questions, number, asked)
-        entry = encode_asked(lane, number, asked)
+        entry = codec.encode_asked(lane, number, asked)
         self._note([entry], asked={**self._content.asked, lane: tuple(questions)})
 
     def record_shared_host(self, shared: SharedHost) -> None:
         """Stores the test of a host with several slots; replaces an earlier one of that host."""
         hosts = {**self._content.shared_hosts, shared.host: shared}
-        self._note([encode_shared_host(shared)], shared_hosts=hosts)
+        self._note([codec.encode_shared_host(shared)], shared_hosts=hosts)
 
     def record_proof(self, proof: Proof) -> None:
         """Stores a proof; replaces an earlier one about the same."""
         proofs = {**self._content.proofs, proof.subject: proof}
-        self._note([encode_proof(proof)], proofs=proofs)
+        self._note([codec.encode_proof(proof)], proofs=proofs)
 
     def record_metadata(self, values: Mapping[str, Any]) -> None:
         """Sets keys of the user's metadata; each value replaces a whole tree, None removes it."""
@@ -527,7 +515,7 @@ class ProfileState(StateNotes):
         """Appends the record to the journal, and adds it to those in memory."""
         entries = tuple(self._encoder.record(key, record))
         lines = self._append(entries)
-        stored_record = stored(record)
+        stored_record = codec.stored(record)
         try:
             for entry, line in zip(entries, lines, strict=True):
                 self._records.take(entry, line, stored_record)

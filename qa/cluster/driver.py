@@ -25,6 +25,7 @@ from model_analyzer.config.given_options import GivenOptions
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import Trial
 from model_analyzer.errors import ClusterError
+from model_analyzer.features.cluster.cluster_bench import slot_order
 from model_analyzer.features.cluster.ray_slots import (
     answer,
     cluster_nodes,
@@ -33,7 +34,6 @@ from model_analyzer.features.cluster.ray_slots import (
     reserved,
     start_slot,
 )
-from model_analyzer.features.cluster.slot_bench import slot_order
 from model_analyzer.features.cluster.slot_places import plan_slots
 from model_analyzer.features.cluster.slot_worker import SlotFacts
 from model_analyzer.search.choose import choose

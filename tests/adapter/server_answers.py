@@ -30,7 +30,7 @@ from model_analyzer.runner.client.connect import connect
 from model_analyzer.runner.client.interface import ServerClient, has_fixed_shapes
 from model_analyzer.runner.gpus import TritonMetrics
 from model_analyzer.runner.model_config import parse_text, to_text
-from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.repository import other_models, served_facts
 from model_analyzer.runner.server.endpoints import Address, Endpoints
 from tests.damaged_texts import damaged
 from tests.fakes.wrong_answers import AnswersByPath, WrongServer, answer
@@ -106,9 +106,7 @@ _HEADERS = st.sampled_from(
 def _bodies(right: list[Any]) -> st.SearchStrategy[str]:
     texts = st.sampled_from([json.dumps(sample) for sample in right])
     return st.one_of(
-        texts,
-        mutated_trees(st.sampled_from(right)).map(json.dumps),
-        damaged(texts, _PIECES),
+        texts, mutated_trees(st.sampled_from(right)).map(json.dumps), damaged(texts, _PIECES)
     )
 
 

@@ -38,6 +38,7 @@ from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.timings import Timings
 from model_analyzer.runner.workspace import this_process
+from tests.waiting import until
 
 IMAGE = "tritonserver:test"
 MODEL = ModelFacts(
@@ -142,17 +143,6 @@ def make(tmp_path: Path) -> Iterator[Make]:
         yield build
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.01)
-
-
-def started(pretend) -> int:
-    return len([call for call in pretend.server_calls if call.startswith("start")])
-
-
 # ------------------------------------------------------------------------- what is asked for
 
 
@@ -199,9 +189,7 @@ def test_a_server_allows_shared_memory_if_its_version_has_to_be_asked(
     engine, make: Make, pretend, mark, version: str, asks: bool, allows: bool
 ) -> None:
     engine.plan(images={IMAGE: image(pretend, mark, TRITON_SERVER_VERSION=version)})
-    server = make(shares_memory=asks)
-
-    assert server.serve([variant()], setup()) is None
+    assert make(shares_memory=asks).serve([variant()], setup()) is None
 
     (body,) = engine.created
     assert ("--allow-client-shm=true" in body["Cmd"]) is allows
@@ -387,7 +375,7 @@ def test_one_container_serves_variant_after_variant(engine, make: Make, pretend)
         changed = names.variant(MODEL, {"instance_group": [{"count": count, "kind": "KIND_CPU"}]})
         assert server.serve([changed], setup()) is None
 
-    assert started(pretend) == len(engine.created) == 1
+    assert pretend.starts == len(engine.created) == 1
 
 
 def test_different_container_arguments_need_a_new_container(engine, make: Make, pretend) -> None:

@@ -113,9 +113,7 @@ def test_a_gpu_in_mig_mode_may_have_no_slices(nvml: PretendDriver) -> None:
     assert find_devices() == ()
 
 
-def test_a_lost_gpu_is_named_and_the_others_are_used(
-    nvml: PretendDriver, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_lost_gpu_is_named_and_the_others_are_used(nvml: PretendDriver, caplog) -> None:
     nvml.has(gpu(0, lost=True), gpu(1))
     assert [device.uuid for device in find_devices()] == ["GPU-1111"]
     assert "GPU 0 cannot be used: GPU is lost" in caplog.text
@@ -378,11 +376,7 @@ def test_only_the_devices_in_use_are_read(endpoint: Endpoint) -> None:
     endpoint.answers = [(200, text(2_000_000))]
     chosen = Device(uuid="GPU-x", name="GPU", memory=16000.0)
     assert TritonMetrics(endpoint.url, {}).read([chosen]) == {
-        "GPU-x": {
-            "gpu_used_memory": 2.0,
-            "gpu_free_memory": 15998.0,
-            "gpu_total_memory": 16000.0,
-        }
+        "GPU-x": {"gpu_used_memory": 2.0, "gpu_free_memory": 15998.0, "gpu_total_memory": 16000.0}
     }
 
 
@@ -401,9 +395,7 @@ def test_a_failing_request_does_not_end_the_sampling(
     assert monitor.observation.gpus["GPU-x"]["gpu_used_memory"] == 7.0
 
 
-def test_without_an_answer_there_are_no_gpus(
-    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_without_an_answer_there_are_no_gpus(endpoint: Endpoint, caplog) -> None:
     with caplog.at_level(logging.INFO):
         assert TritonMetrics("http://127.0.0.1:1/metrics", {}).gpus() == ()
     assert caplog.text == ""

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from model_analyzer.runner.workspace import (
     this_process,
 )
 from tests.adapter.test_local_server import SETTINGS
+from tests.waiting import until
 
 # a child that ignores SIGTERM, with a child of its own that nobody ends with it
 STUB = "trap '' TERM; sleep 300 & sleep 300"
@@ -45,13 +45,6 @@ process = Process(["/bin/sh", "-c", {script!r} + " echo > /dev/shm/" + prefix + 
 print(process._guard.pid, prefix, flush=True)
 time.sleep(300)
 """
-
-
-def until(condition) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def started(tmp_path: Path, mark) -> tuple[subprocess.Popen[str], int, int, Path]:
@@ -108,9 +101,7 @@ def test_the_next_start_removes_leftovers_of_a_killed_run_and_guard(
     assert not region.exists()
 
 
-def test_a_run_that_starts_meanwhile_does_not_remove_a_new_directory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_that_starts_meanwhile_does_not_remove_a_new_directory(monkeypatch) -> None:
     lock = fcntl.flock
 
     def after_a_sweep(file: int, operation: int) -> None:

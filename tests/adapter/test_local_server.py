@@ -95,14 +95,6 @@ def variants(name: str = "m", count: int = 3, fake: str = "") -> list[ModelVaria
     ]
 
 
-def started(pretend) -> int:
-    return len([call for call in pretend.server_calls if call.startswith("start")])
-
-
-def loads(pretend) -> list[str]:
-    return [call for call in pretend.server_calls if call.startswith("load")]
-
-
 def test_variants_are_loaded_one_after_another_on_one_server(pretend, make: Make) -> None:
     server = make(pretend.tritonserver())
     first, second, third = variants()
@@ -110,8 +102,8 @@ def test_variants_are_loaded_one_after_another_on_one_server(pretend, make: Make
     for variant in (first, second, third):
         assert server.serve([variant], ServerSetup()) is None
 
-    assert started(pretend) == 1
-    assert loads(pretend) == [f"load m count={n} max_batch_size=8" for n in (1, 2, 3)]
+    assert pretend.starts == 1
+    assert pretend.loads == [f"load m count={n} max_batch_size=8" for n in (1, 2, 3)]
 
 
 def test_a_variant_in_place_is_not_loaded_again(pretend, make: Make) -> None:
@@ -121,7 +113,7 @@ def test_a_variant_in_place_is_not_loaded_again(pretend, make: Make) -> None:
     server.serve([served], ServerSetup())
     server.serve([served], ServerSetup())
 
-    assert len(loads(pretend)) == 1
+    assert len(pretend.loads) == 1
 
 
 def test_composing_models_are_loaded_before_the_one_that_calls_them(pretend, make: Make) -> None:
@@ -130,7 +122,7 @@ def test_composing_models_are_loaded_before_the_one_that_calls_them(pretend, mak
 
     server.serve([whole], ServerSetup())
 
-    assert [call.split()[1] for call in loads(pretend)] == ["part", "whole"]
+    assert [call.split()[1] for call in pretend.loads] == ["part", "whole"]
 
 
 def test_a_changed_composing_variant_is_loaded_though_the_top_stays(pretend, make: Make) -> None:
@@ -141,7 +133,7 @@ def test_a_changed_composing_variant_is_loaded_though_the_top_stays(pretend, mak
     for part in parts:
         server.serve([replace(top, composing=(part,))], ServerSetup())
 
-    assert "load part count=2 max_batch_size=8" in loads(pretend)
+    assert "load part count=2 max_batch_size=8" in pretend.loads
 
 
 def ensemble(part: ModelVariant) -> ModelVariant:
@@ -162,7 +154,7 @@ def test_a_part_that_the_server_replaces_when_it_loads_an_ensemble_is_loaded_aga
     assert server.serve([ensemble(two)], ServerSetup()) is None
     assert server.serve([ensemble(one)], ServerSetup()) is None
 
-    words = [call.split()[1:3] for call in loads(pretend)]
+    words = [call.split()[1:3] for call in pretend.loads]
     assert words == [
         ["part", "count=2"],
         ["whole", "count=1"],
@@ -221,7 +213,7 @@ def test_different_server_flags_need_a_new_server(pretend, make: Make) -> None:
     server.serve([served], ServerSetup(flags={"rate-limit": "off"}))
     server.serve([served], ServerSetup(environment={"A": "1"}))
 
-    assert started(pretend) == 3
+    assert pretend.starts == 3
 
 
 def test_another_model_gets_the_machine_for_itself(pretend, make: Make) -> None:
@@ -230,7 +222,7 @@ def test_another_model_gets_the_machine_for_itself(pretend, make: Make) -> None:
     server.serve([variants("a")[0]], ServerSetup())
     server.serve([variants("b")[0]], ServerSetup())
 
-    assert started(pretend) == 2
+    assert pretend.starts == 2
 
 
 @pytest.mark.parametrize(
@@ -244,7 +236,7 @@ def test_the_restart_policy_is_applied(
     for variant in variants():
         server.serve([variant], ServerSetup())
 
-    assert started(pretend) == starts
+    assert pretend.starts == starts
 
 
 def test_the_server_is_bound_to_loopback_and_takes_our_flags_and_the_users(
@@ -322,7 +314,7 @@ def test_a_variant_that_the_model_itself_has_changed_does_not_stay_loaded(
     assert isinstance(server.serve(variants("m", 1), completing), Failure)
     assert server.serve(variants("other", 1), completing) is None
 
-    assert started(pretend) == 2
+    assert pretend.starts == 2
 
 
 def test_given_endpoints_are_used(pretend, make: Make) -> None:
@@ -350,7 +342,7 @@ def test_a_given_port_in_use_is_named_with_its_option(pretend, make: Make) -> No
         with pytest.raises(ServerError, match=f"127.0.0.1:{port}.*triton_metrics_url"):
             server.serve([variants()[0]], ServerSetup())
 
-    assert started(pretend) == 0
+    assert pretend.starts == 0
 
 
 def test_a_server_that_ends_at_once_says_why(pretend, make: Make) -> None:
@@ -409,7 +401,7 @@ def test_a_response_cache_that_is_kept_is_empty_for_each_variant(pretend, make: 
         server.serve([cached(count)], setup)
         assert server.client(setup).model_config("m")["response_cache"] == {"enable": True}
 
-    assert started(pretend) == 2
+    assert pretend.starts == 2
 
 
 @pytest.mark.parametrize("state", ["UNAVAILABLE", "READY"])
@@ -437,7 +429,7 @@ def test_a_refused_configuration_gives_the_reason_from_the_log_and_costs_no_serv
 
     assert isinstance(failure, Failure)
     assert "Invalid config override: as asked" in failure.message
-    assert started(pretend) == 1
+    assert pretend.starts == 1
 
 
 def test_a_failed_load_beside_another_variant_is_tried_on_a_new_server(pretend, make: Make) -> None:
@@ -448,7 +440,7 @@ def test_a_failed_load_beside_another_variant_is_tried_on_a_new_server(pretend, 
     assert server.serve([first], ServerSetup()) is None
     assert server.serve([crowded], ServerSetup()) is None
 
-    assert started(pretend) == 2
+    assert pretend.starts == 2
 
 
 def test_a_load_whose_process_ended_is_tried_once_more(pretend, make: Make) -> None:
@@ -458,7 +450,7 @@ def test_a_load_whose_process_ended_is_tried_once_more(pretend, make: Make) -> N
 
     assert isinstance(failure, Failure)
     assert "the model's process ended" in failure.hint
-    assert started(pretend) == len(loads(pretend)) == 2
+    assert pretend.starts == len(pretend.loads) == 2
 
 
 def test_a_failed_load_on_a_new_server_is_not_tried_again(pretend, make: Make) -> None:
@@ -466,7 +458,7 @@ def test_a_failed_load_on_a_new_server_is_not_tried_again(pretend, make: Make) -
 
     assert server.serve([variants(fake="fail")[0]], ServerSetup()) is not None
 
-    assert len(loads(pretend)) == 1
+    assert len(pretend.loads) == 1
 
 
 def test_a_load_that_hangs_is_ended_by_its_deadline(pretend, make: Make) -> None:
@@ -496,9 +488,7 @@ def test_empty_answers_end_the_run_since_every_number_would_be_wrong(pretend, ma
 
 
 def test_each_new_variant_is_warmed_up_before_it_is_measured(pretend, make: Make) -> None:
-    server = make(pretend.tritonserver())
-
-    server.serve([variants()[2]], ServerSetup())
+    make(pretend.tritonserver()).serve([variants()[2]], ServerSetup())
 
     assert (
         pretend.server_calls.count("infer m") == 7
@@ -531,7 +521,7 @@ def test_a_server_that_was_begun_is_used(pretend, make: Make) -> None:
     server.begin(ServerSetup())
     assert server.version(ServerSetup()) == "9.99.0"
 
-    assert started(pretend) == 1
+    assert pretend.starts == 1
 
 
 def test_a_server_that_was_begun_otherwise_is_replaced(pretend, make: Make) -> None:
@@ -551,7 +541,7 @@ def test_a_server_that_was_begun_and_died_is_reported(pretend, make: Make) -> No
     with pytest.raises(ServerError, match="no such library"):
         server.version(ServerSetup())
 
-    assert started(pretend) == 1
+    assert pretend.starts == 1
 
 
 def test_a_server_unloads_its_models_before_it_ends(pretend, make: Make) -> None:
@@ -647,7 +637,7 @@ def test_a_server_that_has_run_a_model_itself_is_renewed_for_another_variant(
         server.serve([again], ServerSetup())
         server.serve([again], ServerSetup())
 
-    assert started(pretend) == starts
+    assert pretend.starts == starts
 
 
 def test_an_idle_server_continues_afterwards(pretend, make: Make) -> None:
@@ -659,7 +649,7 @@ def test_an_idle_server_continues_afterwards(pretend, make: Make) -> None:
 
     assert 0.3 <= time.monotonic() - began < 60
     assert server.serve([variants()[0]], ServerSetup(devices=("GPU-a",))) is None
-    assert started(pretend) == 1
+    assert pretend.starts == 1
     assert server.metrics_url.startswith("http://127.0.0.1:")
 
 

@@ -27,7 +27,7 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import Failure, FailureReason, Load, LoadKind, Workload
 from model_analyzer.errors import OutputError
 from model_analyzer.runner.host import ControlGroup
-from model_analyzer.runner.load import child, launches, perf_analyzer, time_limits
+from model_analyzer.runner.load import launches, perf_analyzer, time_limits
 from model_analyzer.runner.load.launches import Launches, Reading
 from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer, Transcript
 from model_analyzer.runner.runtime import Program
@@ -108,20 +108,54 @@ def option(arguments: list[str], name: str) -> str | None:
     return arguments[arguments.index(name) + 1] if name in arguments else None
 
 
-def test_a_good_run_is_read_at_the_first_launch(pretend, make) -> None:
-    program = pretend.perf_analyzer(
-        {"throughput": 123.4, "p99_us": 5600, "windows": [120, 123, 126]}
-    )
+@pytest.fixture
+def generate(pretend, make):
+    """What comes of a load whose launches of perf_analyzer do this, one after the other."""
 
-    reading = make(program).generate([work()], AliveServer())
+    def outcome(*steps: Any, of: Any = None, server: Any = None, **settings: Any) -> Any:
+        workloads = of if isinstance(of, list) else [of or work()]
+        generator = make(pretend.perf_analyzer(*steps), **settings)
+        return generator.generate(workloads, server or AliveServer())
 
-    assert isinstance(reading, Reading)
+    return outcome
+
+
+@pytest.fixture
+def read(generate) -> Callable[..., Reading]:
+    def reading(*steps: Any, **how: Any) -> Reading:
+        outcome = generate(*steps, **how)
+        assert isinstance(outcome, Reading), outcome
+        return outcome
+
+    return reading
+
+
+@pytest.fixture
+def fail(generate) -> Callable[..., Failure]:
+    def failure(*steps: Any, **how: Any) -> Failure:
+        outcome = generate(*steps, **how)
+        assert isinstance(outcome, Failure), outcome
+        return outcome
+
+    return failure
+
+
+def test_a_good_run_is_read_at_the_first_launch(pretend, read) -> None:
+    reading = read({"throughput": 123.4, "p99_us": 5600, "windows": [120, 123, 126]})
+
     assert reading.models[0].values["perf_throughput"] == 123.4
     assert reading.models[0].values["perf_latency_p99"] == 5.6
     assert reading.models[0].requests == 1000
     assert reading.models[0].windows == (120, 123, 126)
     assert reading.notices == ()
     assert len(pretend.launches) == 1
+
+
+# what perf_analyzer says of a window without a request
+TOO_SMALL = {
+    "status": 3,
+    "text": "No valid requests recorded within time interval. Please use a larger time window.",
+}
 
 
 class CountingServer(AliveServer):
@@ -138,25 +172,15 @@ def counts(executions: int) -> ServerStatistics:
     return {"m": ModelStatistics(inferences=4 * executions, executions=executions)}
 
 
-def test_server_statistics_are_part_of_the_reading(pretend, make) -> None:
-    program = pretend.perf_analyzer({})
+def test_server_statistics_are_part_of_the_reading(read) -> None:
+    reading = read({}, server=CountingServer(counts(5), counts(25)))
 
-    reading = make(program).generate([work()], CountingServer(counts(5), counts(25)))
-
-    assert isinstance(reading, Reading)
     assert reading.statistics == counts(20)
 
 
-def test_statistics_of_unused_windows_are_left_out(pretend, make) -> None:
-    short = {
-        "status": 3,
-        "text": "No valid requests recorded within time interval. Please use a larger time window.",
-    }
-    program = pretend.perf_analyzer(short, {})
+def test_statistics_of_unused_windows_are_left_out(read) -> None:
+    reading = read(TOO_SMALL, {}, server=CountingServer(counts(0), counts(7), counts(17)))
 
-    reading = make(program).generate([work()], CountingServer(counts(0), counts(7), counts(17)))
-
-    assert isinstance(reading, Reading)
     assert reading.statistics == counts(10)
 
 
@@ -166,50 +190,33 @@ def streaming() -> Workload:
     return replace(plain, variant=replace(plain.variant, config=config))
 
 
-def test_a_stream_without_any_response_is_told_at_the_first_launch(pretend, make) -> None:
+def test_a_stream_without_any_response_is_told_at_the_first_launch(pretend, fail) -> None:
     """The server ended requests, of which perf_analyzer counted none."""
-    short = {
-        "status": 3,
-        "text": "No valid requests recorded within time interval. Please use a larger time window.",
-    }
+    failure = fail(TOO_SMALL, of=streaming(), server=CountingServer(counts(0), counts(5)))
 
-    failure = make(pretend.perf_analyzer(short)).generate(
-        [streaming()], CountingServer(counts(0), counts(5))
-    )
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_REQUESTS
     assert "ended 20 requests without a single response" in failure.message
     assert len(pretend.launches) == 1
 
 
-def test_a_slow_stream_is_measured_for_longer(pretend, make) -> None:
-    short = {
-        "status": 3,
-        "text": "No valid requests recorded within time interval. Please use a larger time window.",
-    }
+def test_a_slow_stream_is_measured_for_longer(pretend, read) -> None:
     server = CountingServer(counts(0), counts(1), counts(1), counts(3))
 
-    reading = make(pretend.perf_analyzer(short, {})).generate([streaming()], server)
+    read(TOO_SMALL, {}, of=streaming(), server=server)
 
-    assert isinstance(reading, Reading)
     assert len(pretend.launches) == 2
 
 
 @pytest.mark.parametrize("after", [counts(4), {}], ids=["fell", "silent"])
-def test_decreasing_or_missing_counts_only_lose_the_statistics(pretend, make, after) -> None:
-    program = pretend.perf_analyzer({"throughput": 123.4})
+def test_decreasing_or_missing_counts_only_lose_the_statistics(read, after) -> None:
+    reading = read({"throughput": 123.4}, server=CountingServer(counts(5), after))
 
-    reading = make(program).generate([work()], CountingServer(counts(5), after))
-
-    assert isinstance(reading, Reading)
     assert reading.models[0].values["perf_throughput"] == 123.4
     assert reading.statistics == {}
 
 
-def test_several_workloads_are_measured_at_the_same_time(pretend, make, tmp_path: Path) -> None:
+def test_several_workloads_are_measured_at_the_same_time(pretend, read, tmp_path: Path) -> None:
     go = tmp_path / "go"
-    program = pretend.perf_analyzer({"until": str(go)})
 
     class GoesOnWithTwo(AliveServer):
         @property
@@ -218,43 +225,37 @@ def test_several_workloads_are_measured_at_the_same_time(pretend, make, tmp_path
                 go.touch()
             return True
 
-    reading = make(program).generate([work(1), work(2)], GoesOnWithTwo())
+    reading = read({"until": str(go)}, of=[work(1), work(2)], server=GoesOnWithTwo())
 
-    assert isinstance(reading, Reading)
     assert [m.values["perf_throughput"] for m in reading.models] == [100, 200]
 
 
-def test_a_window_that_is_too_small_is_doubled_until_it_is_not(pretend, make, caplog) -> None:
-    short = {
-        "status": 3,
-        "text": "No valid requests recorded within time interval. Please use a larger time window.",
-    }
-    program = pretend.perf_analyzer(short, short, {})
+def test_a_window_that_is_too_small_is_doubled_until_it_is_not(pretend, read, caplog) -> None:
     caplog.set_level("INFO")
 
-    reading = make(program).generate(
-        [work(measurement_mode="time_windows", measurement_interval="10")], AliveServer()
+    read(
+        TOO_SMALL,
+        TOO_SMALL,
+        {},
+        of=work(measurement_mode="time_windows", measurement_interval="10"),
     )
 
-    assert isinstance(reading, Reading)
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
     assert intervals == ["10", "20", "40"]
     assert "measurement window is too small, increased to 20 ms" in caplog.text
 
 
 def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows(
-    pretend, make
+    pretend, read
 ) -> None:
     unstable = {
         "status": 2,
         "text": "Failed to obtain stable measurement.",
         "windows": [50, 90, 60],
     }
-    program = pretend.perf_analyzer(unstable, unstable, unstable, {"windows": [80, 100, 120]})
 
-    reading = make(program).generate([work()], AliveServer())
+    reading = read(unstable, unstable, unstable, {"windows": [80, 100, 120]})
 
-    assert isinstance(reading, Reading)
     counts = [option(launch, "--measurement-request-count") for launch in pretend.launches]
     stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
     assert counts == [None, "134", "400", "800"]
@@ -263,13 +264,16 @@ def test_an_unstable_result_is_accepted_with_a_notice_after_three_larger_windows
     assert "windows differ by 40 %" in reading.notices[0].text
 
 
+UNSTABLE = {"status": 2, "text": "Failed to obtain stable measurement."}
+SIZED = {"measurement_mode": "time_windows", "measurement_interval": "100"}
+
+
 def test_what_stays_unstable_for_long_is_accepted_sooner_unless_the_user_sized_the_window(
     pretend, make, monkeypatch
 ) -> None:
     monkeypatch.setattr(perf_analyzer, "_STRICT_S", 0.0)
-    unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
     noisy = {"windows": [80, 100, 120]}
-    generator = make(pretend.perf_analyzer(unstable, noisy, unstable, noisy))
+    generator = make(pretend.perf_analyzer(UNSTABLE, noisy, UNSTABLE, noisy))
 
     reading = generator.generate([work()], AliveServer())
     stability = [option(launch, "--stability-percentage") for launch in pretend.launches]
@@ -282,30 +286,23 @@ def test_what_stays_unstable_for_long_is_accepted_sooner_unless_the_user_sized_t
     assert sized == [None, None]
 
 
-def test_the_next_load_starts_with_the_stable_window(pretend, make) -> None:
-    unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
-    program = pretend.perf_analyzer(unstable, {})
-    generator = make(program)
-    flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
+@pytest.mark.parametrize(
+    ("following", "expected"),
+    [
+        pytest.param(work(2, **SIZED), ["100", "200", "200"], id="the next load"),
+        pytest.param(work(1, **SIZED, shape="INPUT:3"), ["100", "200", "100"], id="other inputs"),
+    ],
+)
+def test_only_the_next_load_starts_with_the_stable_window(
+    pretend, make, following: Workload, expected: list[str]
+) -> None:
+    generator = make(pretend.perf_analyzer(UNSTABLE, {}))
 
-    generator.generate([work(1, **flags)], AliveServer())
-    generator.generate([work(2, **flags)], AliveServer())
-
-    intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
-    assert intervals == ["100", "200", "200"]
-
-
-def test_other_conditions_do_not_start_with_it(pretend, make) -> None:
-    unstable = {"status": 2, "text": "Failed to obtain stable measurement."}
-    program = pretend.perf_analyzer(unstable, {})
-    generator = make(program)
-    flags = {"measurement_mode": "time_windows", "measurement_interval": "100"}
-
-    generator.generate([work(1, **flags)], AliveServer())
-    generator.generate([work(1, **flags, shape="INPUT:3")], AliveServer())
+    generator.generate([work(1, **SIZED)], AliveServer())
+    generator.generate([following], AliveServer())
 
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
-    assert intervals == ["100", "200", "100"]
+    assert intervals == expected
 
 
 SPARSE = {"requests": 3, "throughput": 0.5, "windows": [0.5, 0.5, 0.5]}
@@ -330,10 +327,12 @@ def test_a_window_with_few_requests_is_enlarged_once_to_hold_ten(pretend, make, 
     assert [notice.kind for notice in readings[0].notices] == [NoticeKind.FEW_REQUESTS]
 
 
-def test_a_longer_window_that_is_not_steady_is_noticed(pretend, make) -> None:
-    program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
-
-    reading = make(program).generate([work(measurement_mode="time_windows")], AliveServer())
+def test_a_longer_window_that_is_not_steady_is_noticed(read) -> None:
+    reading = read(
+        SPARSE,
+        {"requests": 400, "windows": [80, 100, 120]},
+        of=work(measurement_mode="time_windows"),
+    )
 
     assert [notice.kind for notice in reading.notices] == [NoticeKind.UNSTABLE]
 
@@ -342,16 +341,13 @@ def test_a_longer_window_is_as_steady_as_the_user_wants(pretend, make) -> None:
     program = pretend.perf_analyzer(SPARSE, {"requests": 400, "windows": [80, 100, 120]})
     flags = {"measurement_mode": "time_windows", "stability_percentage": "25"}
 
-    reading = make(program).generate([work(1, **flags)], AliveServer())
-
-    assert reading.notices == ()
+    assert make(program).generate([work(1, **flags)], AliveServer()).notices == ()
 
 
-def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> None:
-    program = pretend.perf_analyzer(SPARSE)
+def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, read) -> None:
     flags = {"measurement_mode": "time_windows", "measurement_interval": "2000"}
 
-    reading = make(program).generate([work(1, **flags)], AliveServer())
+    reading = read(SPARSE, of=work(1, **flags))
 
     assert len(pretend.launches) == 1
     (notice,) = reading.notices
@@ -361,11 +357,7 @@ def test_a_window_that_the_user_gave_is_kept_with_a_remark(pretend, make) -> Non
 
 
 def test_a_window_of_the_user_that_is_too_small_is_enlarged_to_hold_ten(pretend, make) -> None:
-    short = {
-        "status": 3,
-        "text": "No valid requests recorded within time interval. Please use a larger time window.",
-    }
-    program = pretend.perf_analyzer(short, SPARSE, {})
+    program = pretend.perf_analyzer(TOO_SMALL, SPARSE, {})
     flags = {"measurement_mode": "time_windows", "measurement_interval": "1000"}
 
     make(program).generate([work(1, **flags)], AliveServer())
@@ -374,41 +366,34 @@ def test_a_window_of_the_user_that_is_too_small_is_enlarged_to_hold_ten(pretend,
     assert intervals == ["1000", "2000", "20000"]
 
 
-def test_few_requests_are_taken_from_the_last_launch(pretend, make) -> None:
-    program = pretend.perf_analyzer(SPARSE)
+def test_few_requests_are_taken_from_the_last_launch(pretend, read) -> None:
     sparse = work(measurement_mode="time_windows")
 
-    reading = make(program, max_launches=1).generate([sparse], AliveServer())
+    read(SPARSE, of=sparse, max_launches=1)
 
-    assert isinstance(reading, Reading)
     assert len(pretend.launches) == 1
 
 
-def test_launches_are_limited(pretend, make) -> None:
-    program = pretend.perf_analyzer({"status": 3, "text": "Please use a larger time window."})
+def test_launches_are_limited(pretend, fail) -> None:
+    failure = fail({"status": 3, "text": "Please use a larger time window."}, max_launches=4)
 
-    failure = make(program, max_launches=4).generate([work()], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_REQUESTS
     assert len(pretend.launches) == 4
 
 
-def test_few_requests_are_noticed(pretend, make) -> None:
-    reading = make(pretend.perf_analyzer({"requests": 40})).generate([work()], AliveServer())
+def test_few_requests_are_noticed(read) -> None:
+    reading = read({"requests": 40})
 
-    assert isinstance(reading, Reading)
     assert [notice.kind for notice in reading.notices] == [NoticeKind.FEW_REQUESTS]
     assert "40 requests" in reading.notices[0].text
 
 
-def test_a_stream_that_failed_is_not_waited_for(pretend, make) -> None:
+def test_a_stream_that_failed_is_not_waited_for(fail) -> None:
     """perf_analyzer says that a request failed, and waits for the others forever."""
     step = {"server_says": ["Failed to retrieve results from inference request."], "hang": True}
 
-    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+    failure = fail(step)
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.REQUEST_FAILED
     assert "answered a request with an error in its stream" in failure.message
     assert failure.hint
@@ -450,27 +435,23 @@ def test_a_stream_that_failed_is_not_waited_for(pretend, make) -> None:
     ],
 )
 def test_a_request_that_fails_is_told_by_its_kind(
-    pretend, make, error: str, message: str, hint: str
+    fail, error: str, message: str, hint: str
 ) -> None:
     text = f"Failed to maintain requested inference load.\nThread [3] had error: {error}"
     step = {"status": 99, "text": text}
 
-    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+    failure = fail(step)
 
-    assert isinstance(failure, Failure)
     assert failure.message == message
     assert hint in failure.hint
 
 
-def test_statistics_that_need_a_header_are_told(pretend, make) -> None:
+def test_statistics_that_need_a_header_are_told(fail) -> None:
     error = "This protocol is restricted, expecting header 'key'"
     text = f"Request concurrency: 1\n  Pass [3] cb::Error: {error}\n\n{error}\n"
 
-    failure = make(pretend.perf_analyzer({"status": 99, "text": text})).generate(
-        [work()], AliveServer()
-    )
+    failure = fail({"status": 99, "text": text})
 
-    assert isinstance(failure, Failure)
     assert failure.message == (
         "m_config_0: the server refused a call of perf_analyzer, which needs a header: This"
         " protocol is restricted, expecting header 'key'"
@@ -498,10 +479,9 @@ def test_statistics_that_need_a_header_are_told(pretend, make) -> None:
         ({"signal": 11}, FailureReason.LOAD_GENERATOR_DIED, "killed by SIGSEGV"),
     ],
 )  # fmt: skip
-def test_a_failed_run_says_why(pretend, make, step, reason, words) -> None:
-    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+def test_a_failed_run_says_why(pretend, fail, step, reason, words) -> None:
+    failure = fail(step)
 
-    assert isinstance(failure, Failure)
     assert failure.reason is reason
     assert words in failure.message
     assert failure.hint
@@ -523,13 +503,10 @@ def sequences(idle_us: int = 0) -> Workload:
 
 @pytest.mark.parametrize(("p99_us", "idle_us"), [(9_000, 0), (499_000, 0), (9_000, 20_000)])
 def test_a_sequence_that_its_last_request_ends_too_early_is_no_failure(
-    pretend, make, p99_us: int, idle_us: int
+    read, p99_us: int, idle_us: int
 ) -> None:
-    program = pretend.perf_analyzer({"text": OVERTAKEN, "p99_us": p99_us})
+    reading = read({"text": OVERTAKEN, "p99_us": p99_us}, of=sequences(idle_us))
 
-    reading = make(program).generate([sequences(idle_us)], AliveServer())
-
-    assert isinstance(reading, Reading)
     assert reading.models[0].values["perf_latency_p99"] == p99_us / 1000
 
 
@@ -557,20 +534,15 @@ def test_unstable_windows_before_such_an_end_are_enlarged(
     ],
 )
 def test_a_sequence_that_may_have_waited_too_long_is_one(
-    pretend, make, step: dict[str, Any], idle_us: int
+    fail, step: dict[str, Any], idle_us: int
 ) -> None:
-    program = pretend.perf_analyzer({"text": OVERTAKEN, **step})
-
-    failure = make(program).generate([sequences(idle_us)], AliveServer())
-
-    assert isinstance(failure, Failure)
+    fail({"text": OVERTAKEN, **step}, of=sequences(idle_us))
 
 
-def test_a_model_that_answers_with_an_error_has_to_be_corrected(pretend, make) -> None:
+def test_a_model_that_answers_with_an_error_has_to_be_corrected(fail) -> None:
     step = {"status": 99, "text": "Thread [0] had error: the 50th request fails"}
-    failure = make(pretend.perf_analyzer(step)).generate([work()], AliveServer())
+    failure = fail(step)
 
-    assert isinstance(failure, Failure)
     assert "give input-data that it accepts" in failure.hint
 
 
@@ -578,47 +550,40 @@ UNCOUNTED = {"status": 99, "text": "failed to find the requested model version"}
 
 
 def test_a_request_that_was_counted_after_its_window_is_measured_again(
-    pretend, make, caplog
+    pretend, read, caplog
 ) -> None:
     caplog.set_level("INFO")
     windows = work(measurement_mode="time_windows", measurement_interval="100")
 
-    reading = make(pretend.perf_analyzer(UNCOUNTED, {})).generate([windows], AliveServer())
+    read(UNCOUNTED, {}, of=windows)
 
-    assert isinstance(reading, Reading)
     intervals = [option(launch, "--measurement-interval") for launch in pretend.launches]
     assert intervals == ["100", "200"]
     assert "measurement window is too small, increased to 200 ms" in caplog.text
 
 
-def test_refused_input_data_is_hinted_at(pretend, make) -> None:
+def test_refused_input_data_is_hinted_at(fail) -> None:
     text = "error: Failed to init manager inputs: unable to find float data in json"
 
-    failure = make(pretend.perf_analyzer({"status": 99, "text": text})).generate(
-        [work()], AliveServer()
-    )
+    failure = fail({"status": 99, "text": text})
 
-    assert isinstance(failure, Failure)
     assert "unable to find float data" in failure.message
     assert "`model-analyzer config validate` names input and element" in failure.hint
 
 
-def test_a_called_model_without_requests_is_hinted_at(pretend, make) -> None:
-    failure = make(pretend.perf_analyzer(UNCOUNTED)).generate([work()], AliveServer())
+def test_a_called_model_without_requests_is_hinted_at(pretend, fail) -> None:
+    failure = fail(UNCOUNTED)
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.REQUEST_FAILED
     assert "bls_composing_models" in failure.hint
     assert len(pretend.launches) == 2
 
 
-def test_a_hung_run_is_killed_in_time(pretend, make) -> None:
-    program = pretend.perf_analyzer({"hang": True, "deaf": True})
+def test_a_hung_run_is_killed_in_time(fail) -> None:
     began = time.monotonic()
 
-    failure = make(program, timeout_s=1).generate([work()], AliveServer())
+    failure = fail({"hang": True, "deaf": True}, timeout_s=1)
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.TIMEOUT
     assert time.monotonic() - began < 60
 
@@ -641,14 +606,12 @@ class SlowServer(AliveServer):
         return {"m": ModelStatistics(inferences=self._count, executions=self._count)}
 
 
-def test_windows_that_nobody_sized_end_when_the_model_hangs(pretend, make, monkeypatch) -> None:
+def test_windows_that_nobody_sized_end_when_the_model_hangs(fail, monkeypatch) -> None:
     monkeypatch.setattr(time_limits, "_UNANSWERED_S", 1.0)
-    program = pretend.perf_analyzer({"hang": True})
     began = time.monotonic()
 
-    failure = make(program).generate([work()], HangingServer())
+    failure = fail({"hang": True}, server=HangingServer())
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.TIMEOUT
     assert "the server answered no request for 1 s" in failure.message
     assert "measurement-interval" in failure.hint
@@ -663,22 +626,17 @@ def test_windows_that_nobody_sized_end_when_the_model_hangs(pretend, make, monke
         (HangingServer, {"measurement-interval": "5000"}),
     ],
 )
-def test_a_silent_model_may_be_slow(pretend, make, monkeypatch, server, flags) -> None:
+def test_a_silent_model_may_be_slow(read, monkeypatch, server, flags) -> None:
     monkeypatch.setattr(time_limits, "_UNANSWERED_S", 0.4)
-    program = pretend.perf_analyzer({"sleep_s": 2})
 
-    reading = make(program).generate([replace(work(), flags=flags)], server())
-
-    assert isinstance(reading, Reading), reading
+    read({"sleep_s": 2}, of=replace(work(), flags=flags), server=server())
 
 
-def test_a_dead_server_ends_the_run_at_once(pretend, make) -> None:
-    program = pretend.perf_analyzer({"hang": True})
+def test_a_dead_server_ends_the_run_at_once(fail) -> None:
     began = time.monotonic()
 
-    failure = make(program).generate([work()], DyingServer())
+    failure = fail({"hang": True}, server=DyingServer())
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.SERVER_DIED
     assert failure.log == ("the last words of the server",)
     assert "dmesg" in failure.hint
@@ -717,15 +675,13 @@ DIED = re.compile(
 
 
 def test_a_run_whose_models_process_died_does_not_wait_for_its_time_to_be_up(
-    pretend, make, stub
+    pretend, fail, stub
 ) -> None:
-    program = pretend.perf_analyzer({"hang": True, "deaf": True})
     server = ServerWithStub(stub, lambda: pretend.launches)
     began = time.monotonic()
 
-    failure = make(program).generate([work(1), work(2)], server)
+    failure = fail({"hang": True, "deaf": True}, of=[work(1), work(2)], server=server)
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_DIED
     assert DIED.search(failure.message)
     assert failure.log == ("the last words of the server",)
@@ -751,22 +707,17 @@ def test_a_run_that_ended_after_its_models_process_died_is_not_a_measurement(
     assert DIED.search(failure.message)
 
 
-def test_a_run_that_takes_too_much_cpu_is_stopped(pretend, make) -> None:
-    program = pretend.perf_analyzer({"burn": 60})
+def test_a_run_that_takes_too_much_cpu_is_stopped(fail) -> None:
+    failure = fail({"burn": 60}, most_cpu_percent=1)
 
-    failure = make(program, most_cpu_percent=1).generate([work()], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.LOAD_GENERATOR_BUSY
 
 
-def test_a_run_that_takes_too_much_memory_is_stopped(pretend, make, monkeypatch) -> None:
+def test_a_run_that_takes_too_much_memory_is_stopped(fail, monkeypatch) -> None:
     monkeypatch.setattr(launches, "most_memory_of_each", lambda count: 200 * 2**20 / count)
-    program = pretend.perf_analyzer({"fills": 400 * 2**20, "hang": True})
 
-    failure = make(program).generate([work()], AliveServer())
+    failure = fail({"fills": 400 * 2**20, "hang": True})
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.LOAD_GENERATOR_LARGE
     assert "it used more than 0.195 GiB of memory while it measured m_config_0" in failure.message
     assert "half of what was free before" in failure.message
@@ -774,12 +725,12 @@ def test_a_run_that_takes_too_much_memory_is_stopped(pretend, make, monkeypatch)
 
 
 def test_perf_analyzers_share_half_of_the_free_memory(monkeypatch) -> None:
-    whole = child.most_memory_of_each(1)
+    whole = launches.most_memory_of_each(1)
     assert 0 < whole < psutil.virtual_memory().total / 2
-    assert child.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
+    assert launches.most_memory_of_each(4) == pytest.approx(whole / 4, rel=0.2)
     tight = ControlGroup(memory=10 * 2**30, memory_used=9 * 2**30)
-    monkeypatch.setattr(child, "read_group", lambda: tight)
-    assert child.most_memory_of_each(2) == 2**30 / 4
+    monkeypatch.setattr(launches, "read_group", lambda: tight)
+    assert launches.most_memory_of_each(2) == 2**30 / 4
 
 
 def test_output_that_is_not_text_is_read(pretend, make, tmp_path: Path) -> None:
@@ -799,12 +750,11 @@ def test_nothing_is_left_in_the_work_directory(pretend, make, tmp_path: Path) ->
     assert list((tmp_path / "work").iterdir()) == []
 
 
-def test_secrets_do_not_get_into_outcomes(pretend, make) -> None:
-    program = pretend.perf_analyzer({"status": 99, "text": "error: no"})
+def test_secrets_do_not_get_into_outcomes(pretend, fail) -> None:
+    failure = fail(
+        {"status": 99, "text": "error: no"}, of=work(http_header="Authorization: s3cret")
+    )
 
-    failure = make(program).generate([work(http_header="Authorization: s3cret")], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert "Authorization:s3cret" in pretend.launches[0]
     assert "s3cret" not in json.dumps(failure.commands)
 
@@ -829,12 +779,9 @@ def test_tokens_are_timed_where_the_workload_asks_for_it(pretend, make) -> None:
 
 
 @pytest.mark.parametrize("step", [{"export": ""}, {}])
-def test_an_empty_export_is_a_failure_that_says_what_to_do(pretend, make, step) -> None:
-    program = pretend.perf_analyzer(step)
+def test_an_empty_export_is_a_failure_that_says_what_to_do(fail, step) -> None:
+    failure = fail(step, of=replace(work(), times_tokens=True))
 
-    failure = make(program).generate([replace(work(), times_tokens=True)], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
     assert "exported no responses" in failure.message
     assert "input-data" in failure.hint
@@ -900,39 +847,30 @@ NOT_LOADED = (
 )
 
 
-def test_a_model_that_does_not_load_inside_is_not_waited_for(pretend, make) -> None:
+def test_a_model_that_does_not_load_inside_is_not_waited_for(fail) -> None:
     """Left alone, perf_analyzer tries again for ever."""
-    program = pretend.perf_analyzer({"server_says": [NOT_LOADED], "loads": False, "hang": True})
     began = time.monotonic()
 
-    failure = make(program).generate([work()], Inside())
+    failure = fail({"server_says": [NOT_LOADED], "loads": False, "hang": True}, server=Inside())
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED
     assert failure.message == f"m_config_0 {DID_NOT_LOAD}: ValueError: no such weights"
     assert "model_lifecycle" not in " ".join(failure.log)
     assert time.monotonic() - began < 60
 
 
-def test_a_load_inside_has_its_own_time_limit(pretend, make) -> None:
-    program = pretend.perf_analyzer({"loads": False, "hang": True})
+def test_a_load_inside_has_its_own_time_limit(fail) -> None:
+    failure = fail({"loads": False, "hang": True}, server=Inside(load_timeout_s=1))
 
-    failure = make(program).generate([work()], Inside(load_timeout_s=1))
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.LOAD_TIMEOUT
     assert "--model-load-timeout" in failure.hint
 
 
-def test_a_configuration_that_the_library_refuses_is_reported_with_its_message(
-    pretend, make
-) -> None:
+def test_a_configuration_that_the_library_refuses_is_reported_with_its_message(fail) -> None:
     said = "E1121 04:01:43.4 1 manager.cc:1460] \"Poll failed for model directory 'm': reason\""
-    program = pretend.perf_analyzer({"server_says": [said], "loads": False, "status": 99})
 
-    failure = make(program).generate([work()], Inside())
+    failure = fail({"server_says": [said], "loads": False, "status": 99}, server=Inside())
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED
     assert "Poll failed for model directory 'm': reason" in failure.message
 
@@ -947,12 +885,8 @@ def test_a_server_inside_is_not_warmed_up(pretend, make) -> None:
     assert ["--warmup-request-count" in launch for launch in pretend.launches] == [False, True]
 
 
-def test_the_cpu_of_a_server_inside_is_not_the_clients(pretend, make) -> None:
-    program = pretend.perf_analyzer({"burn": 2})
-
-    reading = make(program, most_cpu_percent=None).generate([work()], Inside())
-
-    assert isinstance(reading, Reading)
+def test_the_cpu_of_a_server_inside_is_not_the_clients(read) -> None:
+    read({"burn": 2}, server=Inside(), most_cpu_percent=None)
 
 
 # -- the transcript --------------------------------------------------------------------------------
@@ -960,11 +894,7 @@ def test_the_cpu_of_a_server_inside_is_not_the_clients(pretend, make) -> None:
 
 def test_the_last_launch_of_a_trial_is_transcribed(pretend, make) -> None:
     texts: list[str] = []
-    short = {
-        "status": 3,
-        "text": "No valid requests recorded within time interval. Please use a larger time window.",
-    }
-    generator = make(pretend.perf_analyzer(short, {}), transcript=texts.append)
+    generator = make(pretend.perf_analyzer(TOO_SMALL, {}), transcript=texts.append)
 
     generator.generate([work(http_header="Authorization: s3cret")], AliveServer())
 
@@ -999,14 +929,12 @@ def test_a_transcript_is_added_to_its_file(tmp_path: Path) -> None:
         Transcript(tmp_path / "missing" / "pa.txt")
 
 
-def test_the_death_of_a_models_process_inside_is_noticed_too(pretend, make) -> None:
+def test_the_death_of_a_models_process_inside_is_noticed_too(fail) -> None:
     """It is a child of perf_analyzer's, and there only after the model was loaded."""
-    program = pretend.perf_analyzer({"stub": "sleep 2; kill -9 $$", "hang": True})
     began = time.monotonic()
 
-    failure = make(program).generate([work()], Inside())
+    failure = fail({"stub": "sleep 2; kill -9 $$", "hang": True}, server=Inside())
 
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_DIED
     assert failure.message == (
         "the Python backend process of model m died during the measurement (killed by SIGKILL)"
@@ -1034,13 +962,11 @@ def memory():
     tracemalloc.stop()
 
 
-def test_two_gigabytes_of_output_are_read_at_their_ends_alone(pretend, make, memory) -> None:
-    program = pretend.perf_analyzer({"hole": 2 * 2**30, "throughput": 123.4})
+def test_two_gigabytes_of_output_are_read_at_their_ends_alone(read, memory) -> None:
     texts: list[str] = []
 
-    reading = make(program, transcript=texts.append).generate([work()], AliveServer())
+    reading = read({"hole": 2 * 2**30, "throughput": 123.4}, transcript=texts.append)
 
-    assert isinstance(reading, Reading)
     assert reading.models[0].values["perf_throughput"] == 123.4
     assert "\n[… 2040 MiB left out …]\n" in texts[0]
     assert memory() < 100
@@ -1065,24 +991,18 @@ def test_much_output_of_a_server_inside_are_looked_at_in_pieces(
     assert memory() < 80
 
 
-def test_a_program_that_prints_for_ever_is_stopped_with_a_reason(pretend, make) -> None:
-    program = pretend.perf_analyzer({"babbles": True})
+def test_a_program_that_prints_for_ever_is_stopped_with_a_reason(fail) -> None:
+    failure = fail({"babbles": True}, most_bytes=2**24)
 
-    failure = make(program, most_bytes=2**24).generate([work()], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
     assert failure.message == (
         "perf_analyzer was stopped: it wrote more than 0.0156 GiB for m_config_0"
     )
 
 
-def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
-    program = pretend.perf_analyzer({"table": "Concurrency," * 2**18})
+def test_an_endless_table_is_ignored(fail, memory) -> None:
+    failure = fail({"table": "Concurrency," * 2**18})
 
-    failure = make(program).generate([work()], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
 
 
@@ -1091,12 +1011,9 @@ def test_an_endless_table_is_ignored(pretend, make, memory) -> None:
     ["[]", '{"experiments": 5}', "[" * 10**6, '{"experiments": [1]}'],
     ids=["list", "number", "deep", "numbers"],
 )
-def test_an_export_that_is_none_is_a_failure(pretend, make, export: str) -> None:
-    program = pretend.perf_analyzer({"export": export})
+def test_an_export_that_is_none_is_a_failure(fail, export: str) -> None:
+    failure = fail({"export": export}, of=replace(work(), times_tokens=True))
 
-    failure = make(program).generate([replace(work(), times_tokens=True)], AliveServer())
-
-    assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.NO_RESULT
 
 
@@ -1128,9 +1045,9 @@ def sent_at(*times_ms: int, took_ms: int = 2) -> str:
 LATE = {"export": sent_at(10, 20, 30, 70, 71), "p99_us": 2000, "requests": 400}
 
 
-def test_a_rate_with_flags_of_the_user_counts_from_the_times_that_were_due(pretend, make) -> None:
+def test_a_rate_with_flags_of_the_user_counts_from_the_times_that_were_due(pretend, read) -> None:
     flags = {"stability_percentage": "50", "max_threads": "2"}
-    reading = make(pretend.perf_analyzer(LATE)).generate([at_a_rate(**flags)], AliveServer())
+    reading = read(LATE, of=at_a_rate(**flags))
 
     (launch,) = pretend.launches
     assert option(launch, "--request-rate-range") == "100"
@@ -1150,13 +1067,11 @@ def test_a_rate_with_flags_of_the_user_counts_from_the_times_that_were_due(prete
 
 
 def test_a_file_of_intervals_is_sent_as_it_is_and_counts_from_its_times(
-    pretend, make, tmp_path: Path
+    pretend, read, tmp_path: Path
 ) -> None:
     (tmp_path / "log.txt").write_text("10000\n")
     steady = {**LATE, "export": sent_at(10, 20, 30, 40, 51)}
-    reading = make(pretend.perf_analyzer(steady)).generate(
-        [at_a_rate(request_intervals="log.txt")], AliveServer()
-    )
+    reading = read(steady, of=at_a_rate(request_intervals="log.txt"))
     assert option(pretend.launches[0], "--request-intervals") == str(tmp_path / "log.txt")
     assert reading.models[0].values["perf_latency_p99"] == pytest.approx(3, abs=0.1)
     assert reading.notices == ()
@@ -1188,9 +1103,7 @@ def test_where_the_times_are_not_known_the_table_counts_with_a_remark(
     assert exported == [False, True, False, False]
 
 
-def test_a_closed_load_with_flags_of_the_user_exports_nothing(pretend, make) -> None:
-    reading = make(pretend.perf_analyzer(LATE)).generate(
-        [work(1, measurement_mode="time_windows")], AliveServer()
-    )
+def test_a_closed_load_with_flags_of_the_user_exports_nothing(pretend, read) -> None:
+    reading = read(LATE, of=work(1, measurement_mode="time_windows"))
     assert "--profile-export-file" not in pretend.launches[0]
     assert reading.notices == ()

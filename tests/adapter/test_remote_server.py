@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.models import ModelFacts, ModelVariant, VariantNames
+from model_analyzer.domain.models import ModelVariant, VariantNames
 from model_analyzer.domain.settings import (
     EndpointKind,
     LaunchMode,
@@ -27,12 +27,13 @@ from model_analyzer.domain.settings import (
 )
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import RepositoryError, ServerError
-from model_analyzer.runner.served_models import other_models, served_facts
+from model_analyzer.runner.repository import other_models, served_facts
 from model_analyzer.runner.server.endpoints import remote_endpoints
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.versions import named
+from tests.adapter.test_local_server import facts
 from tests.fakes.openai_server import running
 
 SETTINGS = ServerSettings(
@@ -90,19 +91,6 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
             return stack.enter_context(server)
 
         yield build
-
-
-def facts(name: str = "m", fake: str = "") -> ModelFacts:
-    config: dict[str, Any] = {
-        "name": name,
-        "backend": "python",
-        "max_batch_size": 8,
-        "input": ({"name": "IN", "data_type": "TYPE_FP32", "dims": (4,)},),
-        "output": ({"name": "OUT", "data_type": "TYPE_FP32", "dims": (4,)},),
-    }
-    if fake:
-        config["parameters"] = {"fake": {"string_value": fake}}
-    return ModelFacts(name=name, config=config, files="f")
 
 
 def variant(name: str = "m", count: int = 1, fake: str = "") -> ModelVariant:
@@ -169,9 +157,7 @@ def test_a_restart_for_each_variant_is_an_unload(elsewhere, pretend, make) -> No
 
 
 def test_a_failed_variant_is_unloaded(elsewhere, pretend, make) -> None:
-    server = make(elsewhere())
-
-    failure = server.serve([variant(fake="fail")], SETUP)
+    failure = make(elsewhere()).serve([variant(fake="fail")], SETUP)
 
     assert isinstance(failure, Failure)
     assert failure.reason is FailureReason.MODEL_NOT_LOADED
@@ -387,9 +373,10 @@ class KnowsMethods(BaseHTTPRequestHandler):
     """Like routers that know a path only together with its method."""
 
     to_incomplete = 400
+    to_get = 404
 
     def do_GET(self) -> None:
-        self._answer(404)
+        self._answer(self.to_get)
 
     def do_POST(self) -> None:
         self._answer(self.to_incomplete if self.path == "/v1/chat/completions" else 404)
@@ -406,7 +393,22 @@ class AnswersAnything(KnowsMethods):
     to_incomplete = 200
 
 
-@pytest.mark.parametrize("handler", [KnowsMethods, AnswersAnything])
+class KnowsOnlyPosts(KnowsMethods):
+    to_get = 405
+
+
+class DoesNotImplementOthers(KnowsMethods):
+    to_get = 501
+
+
+class FailsToList(AnswersAnything):
+    to_get = 500
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [KnowsMethods, AnswersAnything, KnowsOnlyPosts, DoesNotImplementOthers, FailsToList],
+)
 def test_a_path_may_be_known_for_what_is_posted_only(
     reach: Callable[[str], TritonServer], handler: type[BaseHTTPRequestHandler]
 ) -> None:
@@ -427,7 +429,11 @@ class HasNothing(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-@pytest.mark.parametrize("handler", [BaseHTTPRequestHandler, HasNothing])
+class FailsAlways(KnowsMethods):
+    to_incomplete = to_get = 500
+
+
+@pytest.mark.parametrize("handler", [BaseHTTPRequestHandler, HasNothing, FailsAlways])
 def test_a_server_without_the_api_is_not_waited_for(
     reach: Callable[[str], TritonServer], handler: type[BaseHTTPRequestHandler]
 ) -> None:

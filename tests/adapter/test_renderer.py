@@ -188,9 +188,7 @@ def test_a_process_that_somebody_killed_while_it_rested_costs_no_picture(starts:
     assert len(list(starts.iterdir())) == 2
 
 
-def test_a_process_that_cannot_be_begun_is_tried_again(
-    starts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_that_cannot_be_begun_is_tried_again(starts: Path, monkeypatch) -> None:
     with Renderer() as renderer:
         with monkeypatch.context() as patched:
             patched.setattr(sys, "executable", str(starts / "none"))
@@ -199,9 +197,7 @@ def test_a_process_that_cannot_be_begun_is_tried_again(
         assert renderer.take(renderer.order(SVG, "a")).content == b"<a>"
 
 
-def test_where_no_process_can_be_started_nothing_is_drawn(
-    starts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_process_can_be_started_nothing_is_drawn(starts: Path, monkeypatch) -> None:
     monkeypatch.setattr(sys, "executable", str(starts / "none"))
     why = "the renderer cannot be started: No such file or directory"
     assert drawn("a", "b") == [Picture(None, why), Picture(None, why)]

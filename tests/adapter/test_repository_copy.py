@@ -357,9 +357,7 @@ def test_a_node_that_sees_other_files_is_refused(store, cache: Path) -> None:
     assert not copies(cache)
 
 
-def test_credentials_are_those_of_the_user(
-    store, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_credentials_are_those_of_the_user(store, cache: Path, monkeypatch) -> None:
     monkeypatch.setenv("REGION", "of the node")
     seen = []
     store.before_download = staticmethod(

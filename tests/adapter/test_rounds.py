@@ -59,8 +59,7 @@ def measured(generator: Any, *workloads: Workload, seconds: float = 0.0) -> Read
 
 
 def test_a_round_lasts_as_long_as_it_is_asked_to(pretend, make) -> None:
-    generator = make(pretend.perf_analyzer({"service_ms": 5}))
-    reading = measured(generator, seconds=3.6)
+    reading = measured(make(pretend.perf_analyzer({"service_ms": 5})), seconds=3.6)
     assert lengths(pretend) == [3.6]
     (launch,) = pretend.launches
     assert option(launch, "--measurement-mode") == "time_windows"
@@ -189,8 +188,7 @@ def test_models_measured_together_have_the_same_length(pretend, make) -> None:
 
 def test_an_empty_round_is_followed_by_a_longer_one(pretend, make, caplog) -> None:
     caplog.set_level("INFO")
-    generator = make(pretend.perf_analyzer(EMPTY, {"service_ms": 5}))
-    measured(generator, seconds=2.0)
+    measured(make(pretend.perf_analyzer(EMPTY, {"service_ms": 5})), seconds=2.0)
     assert lengths(pretend) == pytest.approx([2.0, 6.0], abs=0.02)
     assert "no request ended in the measurement, measuring for 6 s" in caplog.text
 
@@ -201,8 +199,7 @@ GAP = {"status": 2, "text": "Failed to obtain stable measurement.", "windows": [
 def test_an_empty_window_between_others_is_called_so(pretend, make, caplog) -> None:
     """As after a stall: perf_analyzer calls any windows unstable that include an empty one."""
     caplog.set_level("INFO")
-    generator = make(pretend.perf_analyzer(GAP, {"service_ms": 5}))
-    measured(generator, seconds=2.0)
+    measured(make(pretend.perf_analyzer(GAP, {"service_ms": 5})), seconds=2.0)
     assert lengths(pretend) == pytest.approx([2.0, 6.0], abs=0.02)
     told = "no request ended in one of perf_analyzer's windows, measuring for 6 s"
     assert told in caplog.text

@@ -31,6 +31,7 @@ from model_analyzer.runner.install import (
     without_python_variables,
 )
 from model_analyzer.runner.workspace import boot_id, this_process
+from tests.waiting import until
 
 
 def write_wheel(directory: Path, name: str) -> str:
@@ -207,13 +208,6 @@ sleep 600 & wait
 """
 
 
-def wait_for(condition, what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_a_killed_installation_leaves_no_process(
     tmp_path: Path, mark, number: signal.Signals
@@ -226,7 +220,7 @@ def test_a_killed_installation_leaves_no_process(
         env={**mark.environment, "XDG_CACHE_HOME": str(tmp_path / "cache")},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    wait_for(pid.exists, "the environment is not made")
+    until(pid.exists, "the environment is not made")
     maker = psutil.Process(int(pid.read_text()))
     processes = [maker, *maker.children(recursive=True)]
 

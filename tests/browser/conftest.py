@@ -76,11 +76,7 @@ def open_file(browser: Browser) -> Iterator[Callable[..., Opened]]:
 
     def open_it(path: Path, **settings: Any) -> Opened:
         context = browser.new_context(
-            **{
-                "viewport": {"width": 1280, "height": 900},
-                "reduced_motion": "reduce",
-                **settings,
-            }
+            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **settings}
         )
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)

@@ -131,8 +131,7 @@ def test_the_latencies_of_a_selected_measurement_are_drawn_over_those_of_the_def
     figures = page.locator("#chosen-latencies figure")
     expect(figures.locator(".live svg")).to_have_count(2)
     for number in range(2):
-        lines = figures.nth(number).locator(".mark-line path")
-        expect(lines).to_have_count(2)
+        expect(figures.nth(number).locator(".mark-line path")).to_have_count(2)
         expect(figures.nth(number)).to_contain_text("Default: m_config_default")
     assert violations(page) == []
 

@@ -19,7 +19,7 @@ from tests.budget_cases import CASES, limits_of, ranking_of, told
 from tests.drawn import page_of
 from tests.random_rankings import random_limits, random_records
 from tests.sizes import small_and_full
-from tests.unit.builders import at_most, goal, ranking, summary_page
+from tests.unit.builders import at_most, goal, known, ranking, summary_page
 
 Open = Callable[..., Page]
 
@@ -108,8 +108,7 @@ def test_the_handle_is_dragged(open_report: Open) -> None:
     page = open_report("met")
     handle(page)
     grip = page.locator(".grip").first
-    box = grip.bounding_box()
-    assert box is not None
+    box = known(grip.bounding_box())
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -118,8 +117,7 @@ def test_the_handle_is_dragged(open_report: Open) -> None:
     page.mouse.up()
     expect(page.locator(".budget .outcome")).to_contain_text("m_config_5 at ")
     assert float(field(page).input_value()) < 40
-    moved = grip.bounding_box()
-    assert moved is not None
+    moved = known(grip.bounding_box())
     assert abs(moved["x"] - (box["x"] - 350)) < 6
     page.mouse.down()
     page.mouse.move(5, y)
@@ -128,8 +126,7 @@ def test_the_handle_is_dragged(open_report: Open) -> None:
 
 def test_the_whole_line_is_the_handle(open_report: Open) -> None:
     page = open_report("met")
-    box = handle(page).bounding_box()
-    assert box is not None
+    box = known(handle(page).bounding_box())
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] - 8  # below all points
     page.mouse.move(x, y)
     expect(page.locator(".live.on-line")).to_have_count(1)
@@ -170,8 +167,7 @@ def test_a_limit_that_nothing_meets_names_the_nearest(open_report: Open) -> None
 
 def test_a_page_without_constraints_begins_without_a_limit(open_report: Open) -> None:
     page = open_report("request-rate")
-    slider = handle(page)
-    expect(slider).to_have_attribute("aria-valuetext", "no limit")
+    expect(handle(page)).to_have_attribute("aria-valuetext", "no limit")
     expect(page.locator(".budget .outcome")).to_have_text("")
 
 

@@ -21,7 +21,7 @@ from model_analyzer.reports.write import ExportDirectory
 from tests.browser.conftest import Opened
 from tests.browser.pages import PAGES, detail, hostile, met, of_kinds, records, summary
 from tests.drawn import NOT_DRAWN, page_of
-from tests.features.compare.test_comparison_page import page_of as comparison_of
+from tests.features.compare.test_comparison import page_of as comparison_of
 from tests.phrases import FAILED_TRIALS
 from tests.unit.builders import ranking, record, summary_page, variant
 
@@ -72,8 +72,7 @@ OFTEN = {"met", "none-feasible", "failures", "tokens", "detail", "offline", "ens
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in PAGES],
+    "name", [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in PAGES]
 )
 def test_every_page_fits_a_phone(open_report: Open, name: str) -> None:
     page = open_report(name, viewport={"width": 390, "height": 844})
@@ -105,8 +104,7 @@ def test_the_page_of_a_comparison_is_accessible(
 
 
 def test_the_answer_is_at_the_top(open_report: Open) -> None:
-    page = open_report("met")
-    answer = page.get_by_label("Recommendation")
+    answer = open_report("met").get_by_label("Recommendation")
     expect(answer).to_contain_text("Deploy this configuration")
     expect(answer.locator(".name")).to_have_text("m_config_5")
     expect(answer).to_contain_text("Gain over the default")
@@ -367,10 +365,7 @@ def test_without_script_everything_is_still_there(open_report: Open) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "../../x",
-        "</script><script>alert(1)</script> \"'><img src=x onerror=alert(1)> {{ 7 * 7 }}",
-    ],
+    ["../../x", "</script><script>alert(1)</script> \"'><img src=x onerror=alert(1)> {{ 7 * 7 }}"],
 )
 def test_whatever_a_model_is_called_is_text(
     open_file: Callable[..., Opened], tmp_path: Path, name: str

@@ -89,6 +89,15 @@ class Setting:
             )
             return status, output.text
 
+    def succeeds(self, *arguments: str, command: str = "profile", **changes: Any) -> str:
+        return self.fails(0, *arguments, command=command, **changes)
+
+    def fails(self, status: int, *arguments: str, command: str = "profile", **changes: Any) -> str:
+        """The output of a run that has to end with this status."""
+        ended, output = self.profile(*arguments, command=command, **changes)
+        assert ended == status, output
+        return output
+
     def _configure(self, changes: dict[str, Any]) -> Path:
         path = self.directory / "config.yaml"
         path.write_text(yaml.safe_dump({**self.config, **changes}, sort_keys=False))
@@ -199,6 +208,18 @@ def run(program: str, tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
         return done.returncode, done.stdout, done.stderr
 
     return call
+
+
+def output_of(ended: tuple[int, str, str], status: int = 0) -> str:
+    """Standard output of a command that has to end with this status."""
+    assert ended[0] == status, ended[2]
+    return ended[1]
+
+
+def error_of(ended: tuple[int, str, str], status: int = 0) -> str:
+    """Standard error of a command that has to end with this status."""
+    assert ended[0] == status, ended[2]
+    return ended[2]
 
 
 def in_process(

@@ -34,11 +34,10 @@ def test_a_model_that_was_edited_is_not_answered_from_before(
         pretend.perf_analyzer(*[{"throughput": 900.0}] * 10, {"throughput": 200.0})
     )
     edit("no")
-    assert setting.profile()[0] == 0
+    setting.succeeds()
     edit("yes")
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert "5 configurations, 10 left out." in output
     _, _, error = run("best", "-v")
     assert "10 measurements are left out: config.pbtxt of m has changed since" in error
@@ -47,15 +46,10 @@ def test_a_model_that_was_edited_is_not_answered_from_before(
     assert (left_out["measurements"], left_out["circumstances"]) == (10, None)
     for command in (("best",), ("best", "-f", "config.yaml")):
         status, output, error = run(*command)
-        assert (status, '"yes"' in output, "10 left out" in error) == (
-            0,
-            True,
-            True,
-        )
+        assert (status, '"yes"' in output, "10 left out" in error) == (0, True, True)
     # edited back, everything is known, and the other half is left out
     edit("no")
-    status, output = setting.profile()
-    assert status == 0, output
+    setting.succeeds()
     assert '"no"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
     assert '"no"' in run("best")[1]
 
@@ -64,14 +58,13 @@ def test_measurements_under_other_conditions_are_counted_and_can_be_chosen(
     setting, run: Run, tmp_path: Path
 ) -> None:
     flags = {"perf_analyzer_flags": {"string-length": "16"}}
-    assert setting.profile()[0] == 0
-    status, output = setting.profile(
+    setting.succeeds()
+    output = setting.succeeds(
         profile_models={"m": {"cpu_only": True, **flags}},
         run_config_search_max_concurrency=1,
         skip_detailed_reports=False,
     )
 
-    assert status == 0, output
     assert answer(tmp_path)["circumstances"] == 2
     (left_out,) = answer(tmp_path)["left_out"]
     assert (left_out["measurements"], left_out["circumstances"]) == (10, 1)
@@ -90,10 +83,7 @@ def test_measurements_under_other_conditions_are_counted_and_can_be_chosen(
     status, output = setting.profile("--conditions", "1", command="analyze")
     assert (status, "\n10 measurements across" in output) == (0, True)
     status, _, error = run("best", "--conditions", "3")
-    assert (status, "--conditions: m: there is no group 3: there are 1 to 2" in error) == (
-        2,
-        True,
-    )
+    assert (status, "--conditions: m: there is no group 3: there are 1 to 2" in error) == (2, True)
     shown = run("checkpoint", "show")[1]
     assert "Conditions of m" in shown
     assert "string-length" in shown
@@ -103,8 +93,7 @@ def test_where_nothing_keeps_the_constraints_nothing_is_deployed_unless_allowed(
     setting, run: Run, tmp_path: Path
 ) -> None:
     budget = {"constraints": {"perf_latency_p99": {"max": 0.001}}}
-    status, output = setting.profile(**budget)
-    assert status == 0, output
+    output = setting.succeeds(**budget)
     assert "to deploy" not in output
     miss = "# Misses the constraints by "
     assert (tmp_path / "best" / "m" / "config.pbtxt").read_text().startswith(miss)
@@ -135,11 +124,9 @@ def test_models_that_were_measured_together_are_found(setting, make_model, run: 
         "run_config_search_max_instance_count": 1,
         "run_config_search_max_model_batch_size": 1,
     }
-    status, output = setting.profile(**together)
-    assert status == 0, output
+    setting.succeeds(**together)
 
-    status, output = setting.profile(command="analyze", profile_models=["a"])
-    assert status == 0, output
+    output = setting.succeeds(command="analyze", profile_models=["a"])
     assert "a was measured together with others: a,b" in output
     assert "could be measured" not in output
     for model in ("a", "b,a"):
@@ -148,8 +135,7 @@ def test_models_that_were_measured_together_are_found(setting, make_model, run: 
 
 
 def test_an_objective_without_data_is_named(setting, tmp_path: Path) -> None:
-    status, output = setting.profile(objectives={"gpu_used_memory": 1, "perf_throughput": 10})
-    assert status == 0, output
+    output = setting.succeeds(objectives={"gpu_used_memory": 1, "perf_throughput": 10})
     assert "Note: ranked without GPU Memory Usage, which was not measured" in output
     assert answer(tmp_path)["unmeasured_objectives"] == ["gpu_used_memory"]
 
@@ -158,20 +144,17 @@ def test_a_constraint_without_data_is_not_met(setting, tmp_path: Path) -> None:
     """This machine has no GPU whose memory could be measured."""
     limit = {"gpu_used_memory": {"max": 10}}
 
-    status, output = setting.profile("--fail-on-miss", constraints=limit)
+    output = setting.fails(1, "--fail-on-miss", constraints=limit)
 
-    assert status == 1, output
     assert "Not certain: GPU Memory Usage has a constraint but was not measured" in output
-    document = answer(tmp_path)
-    assert document["recommended"]["satisfies_constraints"] is None
+    assert answer(tmp_path)["recommended"]["satisfies_constraints"] is None
 
 
 def test_the_answer_is_shown_though_its_files_cannot_be_written(setting, tmp_path: Path) -> None:
     (tmp_path / "results").write_text("a file where a directory is to be")
 
-    status, output = setting.profile()
+    output = setting.fails(1)
 
-    assert status == 1
     assert "10 measurements across 5 configurations" in output
     assert output.index("\n10 measurements across") < output.index("cannot write")
     assert "wrote" not in output

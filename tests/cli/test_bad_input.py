@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cli.conftest import error_of
 from tests.phrases import NOT_AN_INTEGER, NOT_DELETED
 from tests.sizes import small_and_full
 
@@ -31,24 +32,24 @@ def one_line(error: str) -> str:
 
 @pytest.fixture
 def complain(setting, run):
-    """Runs `profile` with a changed configuration: its status and its only line of error."""
+    """The only line of error of `profile` with a changed configuration."""
 
-    def call(*arguments: str, drop: tuple[str, ...] = (), **changes: Any) -> tuple[int, str]:
+    def call(*arguments: str, drop: tuple[str, ...] = (), ends: int = USAGE, **changes: Any) -> str:
         config = {**setting.config, **changes}
         for name in drop:
             del config[name]
         path = setting.directory / "config.yaml"
         path.write_text(yaml.safe_dump(config, sort_keys=False))
-        status, _, error = run("profile", "-f", str(path), *arguments, env=setting.variables)
-        return status, one_line(error)
+        return one_line(
+            error_of(run("profile", "-f", str(path), *arguments, env=setting.variables), ends)
+        )
 
     return call
 
 
 def test_an_unknown_yaml_key_is_located_and_the_nearest_named(complain, setting) -> None:
-    status, line = complain(concurency=[1])
+    line = complain(concurency=[1])
 
-    assert status == USAGE
     assert f"{setting.directory}/config.yaml:13:1: unknown option 'concurency'" in line
     assert "did you mean 'concurrency'?" in line
 
@@ -57,9 +58,8 @@ def test_all_problems_are_told_at_once(setting, run) -> None:
     path = setting.directory / "config.yaml"
     path.write_text("concurrency: x\nbatch_sizes: [0]\nclient_protocol: ftp\nnonsense: 1\n")
 
-    status, _, error = run("profile", "-f", str(path))
+    error = error_of(run("profile", "-f", str(path)), USAGE)
 
-    assert status == USAGE
     lines = error.splitlines()
     assert [line.split(": ")[1] for line in lines] == [
         f"{path}:1:14",
@@ -72,24 +72,21 @@ def test_all_problems_are_told_at_once(setting, run) -> None:
 
 
 def test_a_bad_value_on_the_command_line_names_the_flag(complain) -> None:
-    status, line = complain("--concurrency", "many")
+    line = complain("--concurrency", "many")
 
-    assert status == USAGE
     assert f"--concurrency: {NOT_AN_INTEGER}, found 'many'" in line
 
 
 def test_an_unknown_flag_is_a_usage_error(run) -> None:
-    status, _, error = run("profile", "--concurency", "1")
+    error = error_of(run("profile", "--concurency", "1"), USAGE)
 
-    assert status == USAGE
     assert "No such option" in error
     assert "--concurrency" in error
 
 
 def test_an_unknown_command_is_a_usage_error(run) -> None:
-    status, _, error = run("profil")
+    error = error_of(run("profil"), USAGE)
 
-    assert status == USAGE
     assert "no command 'profil', did you mean 'profile'?" in error
 
 
@@ -121,41 +118,36 @@ def test_what_another_tool_would_take_is_told_with_what_to_write(run, arguments,
 )
 def test_yaml_that_is_none_is_located(tmp_path: Path, run, content: str, words: str) -> None:
     (tmp_path / "config.yaml").write_text(content)
-    status, _, error = run("profile", "-f", "config.yaml")
+    error = error_of(run("profile", "-f", "config.yaml"), USAGE)
 
-    assert status == USAGE
     assert words in error
     assert "Traceback" not in error
 
 
 def test_a_missing_configuration_file(run) -> None:
-    status, _, error = run("profile", "-f", "nowhere.yaml")
+    error = error_of(run("profile", "-f", "nowhere.yaml"), USAGE)
 
-    assert status == USAGE
     assert "nowhere.yaml: cannot be read: No such file or directory" in one_line(error)
 
 
 def test_a_model_that_is_not_there(complain) -> None:
-    status, line = complain(profile_models=["mm"])
+    line = complain(profile_models=["mm"])
 
-    assert status == USAGE
     assert "no model 'mm'" in line
     assert "did you mean 'm'?" in line
 
 
 def test_a_repository_that_is_not_there(complain) -> None:
-    status, line = complain(model_repository="/no/where")
+    line = complain(model_repository="/no/where")
 
-    assert status == USAGE
     assert "model repository /no/where does not exist: check --model-repository" in line
 
 
 def test_an_empty_repository_says_what_one_looks_like(complain, setting) -> None:
     (setting.directory / "empty").mkdir()
 
-    status, line = complain(model_repository=str(setting.directory / "empty"))
+    line = complain(model_repository=str(setting.directory / "empty"))
 
-    assert status == USAGE
     assert f"config.yaml:1:19: model repository {setting.directory}/empty contains no model" in line
     assert "MODEL/config.pbtxt" in line
 
@@ -164,25 +156,22 @@ def test_a_configuration_of_a_model_that_does_not_parse(complain, setting) -> No
     path = setting.directory / "models" / "m" / "config.pbtxt"
     path.write_text('name: "m"\nmax_batch_sise: 4\n')
 
-    status, line = complain()
+    line = complain()
 
-    assert status == USAGE
     assert f"{path}:2:1: not a model configuration" in line
 
 
 def test_an_output_repository_that_exists(complain, setting) -> None:
     (setting.directory / "output_model_repository" / "mine").mkdir(parents=True)
 
-    status, line = complain(override_output_model_repository=False)
+    line = complain(override_output_model_repository=False)
 
-    assert status == USAGE
     assert "--override-output-model-repository" in line
 
 
 def test_an_output_repository_that_holds_the_models(complain, setting) -> None:
-    status, line = complain(output_model_repository_path=str(setting.directory))
+    line = complain(output_model_repository_path=str(setting.directory))
 
-    assert status == USAGE
     assert NOT_DELETED in line
     assert (setting.directory / "models" / "m" / "config.pbtxt").exists()
 
@@ -194,9 +183,8 @@ def test_an_output_repository_that_holds_the_models(complain, setting) -> None:
      ("./config.yaml", "./config.yaml is not executable")],
 )  # fmt: skip
 def test_a_program_that_is_not_one(complain, option: str, path: str, words: str) -> None:
-    status, line = complain(**{option: path})
+    line = complain(**{option: path})
 
-    assert status == USAGE
     assert re.match(rf"model-analyzer: \S+/config\.yaml:\d+:\d+: {re.escape(words)}", line)
 
 
@@ -206,17 +194,17 @@ def test_a_perf_analyzer_without_a_library(complain, tmp_path: Path) -> None:
     path.write_text(f"#!/bin/sh\necho '{reason}' >&2\nexit 127\n")
     path.chmod(0o755)
 
-    status, line = complain(perf_analyzer_path=str(path))
+    line = complain(perf_analyzer_path=str(path), ends=RUN_FAILED)
 
-    assert status == RUN_FAILED
     assert "does not start" in line
     assert "libb64.so.0d" in line
 
 
 def test_a_server_that_does_not_start(complain, pretend) -> None:
-    status, line = complain(triton_server_path=str(pretend.tritonserver(die="error: no luck")))
+    line = complain(
+        triton_server_path=str(pretend.tritonserver(die="error: no luck")), ends=RUN_FAILED
+    )
 
-    assert status == RUN_FAILED
     assert "did not start: error: no luck" in line
 
 
@@ -236,6 +224,9 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
     ("words", "message"),
     [
         ("--cpu-only --latency-budget 60",
+         "No such option '--cpu-only': it belongs to a model: write it below profile_models:"
+         " {MODEL: …}; for composing models, write cpu_only_composing_models"),
+        ("--cpu-only-comp --latency-budget 60",
          "--cpu-only-composing-models needs a value, and --latency-budget is none"),
         ("--budget --quiet", "--budget needs a value, and --quiet is none"),
         ("-s -q", "--checkpoint-directory needs a value, and -q is none"),
@@ -247,9 +238,8 @@ def test_no_programs_at_all(setting, run, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_flags_that_are_not_what_they_seem(run, words: str, message: str) -> None:
-    status, _, error = run("profile", *words.split())
+    error = error_of(run("profile", *words.split()), 2)
 
-    assert status == 2
     assert error.splitlines()[-1] == f"Error: {message}"
 
 
@@ -276,9 +266,8 @@ def test_a_port_in_use(complain) -> None:
         taken.listen()
         port = taken.getsockname()[1]
 
-        status, line = complain("--triton-http-endpoint", f"localhost:{port}")
+        line = complain("--triton-http-endpoint", f"localhost:{port}", ends=RUN_FAILED)
 
-    assert status == RUN_FAILED
     assert f"127.0.0.1:{port}" in line
     assert "triton_http_endpoint" in line
 
@@ -288,9 +277,8 @@ def test_an_export_path_that_cannot_be_written_is_found_before_measuring(
 ) -> None:
     (setting.directory / "file").touch()
 
-    status, line = complain(export_path=str(setting.directory / "file" / "below"))
+    line = complain(export_path=str(setting.directory / "file" / "below"))
 
-    assert status == USAGE
     assert "check --export-path" in line
     assert pretend.launches == []
 
@@ -298,16 +286,14 @@ def test_an_export_path_that_cannot_be_written_is_found_before_measuring(
 def test_a_checkpoint_directory_that_cannot_be_made(complain, setting) -> None:
     (setting.directory / "file").touch()
 
-    status, line = complain(checkpoint_directory=str(setting.directory / "file" / "below"))
+    line = complain(checkpoint_directory=str(setting.directory / "file" / "below"))
 
-    assert status == USAGE
     assert "--checkpoint-directory" in line
 
 
 def test_a_server_log_that_cannot_be_written(complain) -> None:
-    status, line = complain(triton_output_path="/no/such/directory/server.log")
+    line = complain(triton_output_path="/no/such/directory/server.log")
 
-    assert status == USAGE
     assert "--triton-output-path" in line
 
 
@@ -318,9 +304,8 @@ def test_a_damaged_newest_checkpoint_is_named_and_passed_over(setting, pretend) 
     for content in ("", "{", '{"entry":"header"', "\x00\x01\x02", "null\n"):
         (setting.directory / "checkpoints" / "1.ckpt").write_text(content)
 
-        status, output = setting.profile()
+        output = setting.succeeds()
 
-        assert status == 0, output
         assert "1.ckpt is damaged" in output
         assert len(pretend.launches) == launches
         assert (setting.directory / "checkpoints" / "1.ckpt").read_text() == content
@@ -333,9 +318,8 @@ def test_a_truncated_checkpoint_gives_what_is_intact(setting, pretend) -> None:
     path.write_bytes(whole[: len(whole) // 2])
     launches = len(pretend.launches)
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert "0.ckpt is damaged" in output
     assert launches < len(pretend.launches) < 2 * launches
     assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
@@ -347,9 +331,8 @@ def test_foreign_files_among_checkpoints_do_not_matter(setting) -> None:
     for name in ("x.ckpt", "3.old.ckpt", "007.ckpt", "notes.txt"):
         (directory / name).write_text("mine")
 
-    status, output = setting.profile()
+    setting.succeeds()
 
-    assert status == 0, output
     assert (directory / "0.ckpt").exists()
     assert (directory / "3.old.ckpt").read_text() == "mine"
 
@@ -361,9 +344,8 @@ def test_a_checkpoint_of_a_newer_version_is_refused(complain, setting) -> None:
     path = setting.directory / "checkpoints" / "1.ckpt"
     path.write_bytes(encode({"entry": "header", "format": 99, "tool": "9.9"}))
 
-    status, line = complain()
+    line = complain(ends=RUN_FAILED)
 
-    assert status == RUN_FAILED
     assert "newer model-analyzer (9.9)" in line
 
 
@@ -404,14 +386,12 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(
     launches = len(pretend.launches)
     acknowledged = done.stdout.count("(measurement ")
     shutil.copytree(kept, setting.directory / "checkpoints")
-    status, output = setting.profile()
-    assert status == 0, output
+    output = setting.succeeds()
     assert output.count("Existing measurement found") == acknowledged
     assert len(pretend.launches) - launches + acknowledged == 10
 
 
 def test_names_that_leave_the_repository_are_refused(complain) -> None:
     for name in ("../m", "a/b", ".."):
-        status, line = complain(profile_models=[name])
-        assert status == USAGE
+        line = complain(profile_models=[name])
         assert "is not a valid model name" in line

@@ -24,6 +24,7 @@ from model_analyzer.state.checkpoint import load
 from model_analyzer.state.format.codec import encode
 from model_analyzer.state.node import NodeJournal
 from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import error_of, output_of
 from tests.phrases import wrong_limit
 from tests.unit.builders import (
     at_least,
@@ -95,9 +96,8 @@ def column(output: str, number: int) -> list[str]:
     ],
 )
 def test_help_has_an_example(run: Run, command: list[str]) -> None:
-    status, output, _ = run("checkpoint", *command, "--help")
+    output = output_of(run("checkpoint", *command, "--help"))
 
-    assert status == 0
     assert f"model-analyzer checkpoint {' '.join(command)} " in output.partition("Example:")[2]
 
 
@@ -138,9 +138,8 @@ def test_list_names_damage(call: Run, checkpoints: Path) -> None:
     path = checkpoints / "0.ckpt"
     path.write_bytes(path.read_bytes()[:-1])
 
-    status, output, _ = call("list", "--sort-by", "state", "--order", "desc", "--json")
+    output = output_of(call("list", "--sort-by", "state", "--order", "desc", "--json"))
 
-    assert status == 0
     assert [item["state"].partition(":")[0] for item in json.loads(output)] == ["damaged", "intact"]
 
 
@@ -159,7 +158,7 @@ def test_list_names_the_file_that_is_damaged(call: Run, checkpoints: Path) -> No
         "intact", "intact", "intact", "damaged: 7.ckpt: it is empty",
         "damaged: 8.ckpt: cannot be read: Is a directory",
     ]  # fmt: skip
-    assert states[5].startswith("damaged: 9.ckpt: written in format 99 by a newer")
+    assert states[5] == "damaged: 9.ckpt: written in format 99 by a newer …"
     documents = json.loads(call("list", "--json")[1])
     assert [item["index"] for item in documents] == [0, 1, 5, 7, 8, 9]
     assert documents[3]["file"] == "7.ckpt"
@@ -233,6 +232,25 @@ def test_show_takes_a_number_a_uuid_and_a_path(call: Run, checkpoints: Path) -> 
         assert "n_config_1" not in output
 
 
+def test_digits_are_the_number_of_a_checkpoint_or_begin_a_uuid(
+    call: Run, checkpoints: Path
+) -> None:
+    path = checkpoints / "0.ckpt"
+    uuid = json.loads(call("list", "--json")[1])[0]["uuid"]
+    digits = "12345678" + uuid[8:]
+    header, *others = path.read_bytes().splitlines(keepends=True)
+    entry = json.loads(header)
+    del entry["crc"]
+    path.write_bytes(encode({**entry, "uuid": digits}) + b"".join(others))
+    # the digest at the end is no longer right, so this is in the list only
+    assert json.loads(call("list", "--json")[1])[0]["uuid"] == digits
+
+    for which in ("1234", "1234567", "12345678"):
+        assert "0.ckpt is damaged" in one_line(call("show", which)[2])
+    assert "no checkpoint '123': there" in one_line(call("show", "123")[2])
+    assert call("show", "1")[0] == 0
+
+
 # -- rounds -------------------------------------------------------------------------------
 
 
@@ -258,10 +276,7 @@ def in_rounds(tmp_path: Path) -> Path:
     with ProfileState(directory) as state:
         state.save()
     with ProfileState(tmp_path / "copy") as state:
-        state.record(
-            replace(trial(size(2)), repetition=2),
-            replace(lawful(90), started=3.0),
-        )
+        state.record(replace(trial(size(2)), repetition=2), replace(lawful(90), started=3.0))
         state.save()
     shutil.copy(tmp_path / "copy/0.ckpt", directory / "1.ckpt")
     return directory
@@ -395,9 +410,8 @@ def test_export_as_parquet(call: Run, tmp_path: Path) -> None:
 
 
 def test_best_answers_another_question(call: Run) -> None:
-    status, output, _ = call("best", "--model", "m", "--constraint", "perf_latency_p99<20")
+    output = output_of(call("best", "--model", "m", "--constraint", "perf_latency_p99<20"))
 
-    assert status == 0
     assert "m_config_2" in output.split("gives")[0]
     assert "n_config_1" not in output
 
@@ -498,11 +512,8 @@ def test_best_stays_inside_its_directory(run: Run, tmp_path: Path) -> None:
     with ProfileState(tmp_path / "in" / "checkpoints") as state:
         state.record(trial(hostile), measurement(1.0))
 
-    status, _, _ = run(
-        "checkpoint", "best", "-s", "in/checkpoints", "--output-dir", "in/side/deploy"
-    )
+    output_of(run("checkpoint", "best", "-s", "in/checkpoints", "--output-dir", "in/side/deploy"))
 
-    assert status == 0
     assert {path.name for path in tmp_path.iterdir()} == {"in"}
     assert {path.name for path in (tmp_path / "in").iterdir()} == {"checkpoints", "side"}
     written = [path for path in (tmp_path / "in/side/deploy").rglob("*") if path.is_file()]
@@ -535,8 +546,7 @@ def test_metadata_survives_later_checkpoints(call: Run, checkpoints: Path) -> No
 
 def test_metadata_is_not_written_while_a_run_writes(call: Run, checkpoints: Path) -> None:
     with ProfileState(checkpoints):
-        status, _, error = call("metadata", "set", "key", "value")
-        assert status == FAILED
+        error = error_of(call("metadata", "set", "key", "value"), FAILED)
         assert "checkpoints" in one_line(error)
         assert call("metadata", "get", "note")[0] == 0  # readers are never blocked
 
@@ -564,9 +574,8 @@ def test_what_cannot_be_done_with_metadata(call: Run, arguments, status: int, sa
 
 
 def test_a_note_begins_no_directory(run: Run, tmp_path: Path) -> None:
-    status, _, error = run("checkpoint", "metadata", "set", "-s", "typo", "key", "value")
+    error = error_of(run("checkpoint", "metadata", "set", "-s", "typo", "key", "value"), USAGE)
 
-    assert status == USAGE
     assert one_line(error).startswith("typo: no checkpoint found")
     assert not (tmp_path / "typo").exists()
 
@@ -575,23 +584,21 @@ def test_a_note_begins_no_directory(run: Run, tmp_path: Path) -> None:
 
 
 def test_verify_tells_damage_by_its_status(call: Run, checkpoints: Path) -> None:
-    status, output, _ = call("verify")
-    assert status == 0
-    assert output.splitlines()[0] == "checkpoints/0.ckpt: intact (5 outcomes can be read)"
+    output = output_of(call("verify"))
+    assert output.splitlines()[0] == "checkpoints/0.ckpt: intact, 5 outcomes"
 
     path = checkpoints / "1.ckpt"
     path.write_bytes(path.read_bytes().replace(b"250.0", b"999.0"))
-    status, output, _ = call("verify", "--json")
-    assert status == FAILED
+    output = output_of(call("verify", "--json"), FAILED)
     first, second = json.loads(output)
     assert (first["intact"], second["intact"]) == (True, False)
     assert "the checksum does not match" in second["damage"]
     assert second["lost"].startswith("1 of ")
 
     assert call("verify", "checkpoints/0.ckpt")[0] == 0
-    status, output, _ = call("verify", "checkpoints/0.ckpt", "none.ckpt")
-    assert status == USAGE
-    assert "none.ckpt: damaged: cannot be read" in output
+    output = output_of(call("verify", "checkpoints/0.ckpt", "none.ckpt"), USAGE)
+    assert output.splitlines()[1] == "none.ckpt: does not exist"
+    assert call("verify", "checkpoints/1.ckpt")[1].endswith("; 5 outcomes can be read\n")
 
 
 def test_stats_measure(call: Run) -> None:
@@ -669,9 +676,8 @@ def test_merge_writes_the_next_checkpoint(call: Run, tmp_path: Path, checkpoints
         state.record(trial(size(5, name="m_config_2")), measurement(1.0))
         state.record(trial(size(2), concurrency=8), failure("m died"))
 
-    status, output, _ = call("merge", "checkpoints", "other", "--output-dir", "both")
+    output = output_of(call("merge", "checkpoints", "other", "--output-dir", "both"))
 
-    assert status == 0
     assert output.splitlines() == [
         "wrote both/0.ckpt with 8 outcomes",
         "kept 1 repetition of trials that another checkpoint measured, too: rankings pool all"
@@ -694,9 +700,8 @@ def test_merge_refuses_other_processors(call: Run, tmp_path: Path) -> None:
         state.describe(devices=(), host={"Processor": "CPU B, 64 cores"})
         state.record(trial(), measurement(1.0))
 
-    status, _, error = call("merge", "checkpoints", "other", "--output-dir", "both")
+    error = error_of(call("merge", "checkpoints", "other", "--output-dir", "both"), FAILED)
 
-    assert status == FAILED
     message = one_line(error)
     assert "measured on different processors and cannot be compared" in message
     assert "CPU A, 2 cores in the first, CPU B, 64 cores in the other" in message
@@ -739,7 +744,7 @@ def test_commands_on_latest_use_the_outcomes_of_all_nodes(run: Run, shared: Path
     assert "m_config_2" in of_shared("best", "--top-n", "1").splitlines()[1]
     rows = json.loads(of_shared("export", "--format", "json"))
     assert [row["node"] for row in rows] == ["node-1", "node-2", "node-3"]
-    assert of_shared("verify").count("intact (1 outcome can be read)") == 3
+    assert of_shared("verify").count("intact, 1 outcome\n") == 3
     assert sorted(path.name for path in shared.iterdir()) == before
 
 
@@ -844,13 +849,11 @@ def test_a_file_with_the_beginning_of_a_checkpoint_is_damaged(run: Run, tmp_path
 def test_a_file_of_upstream_begins_a_directory(run: Run, tmp_path: Path) -> None:
     sample = UPSTREAM / "ensemble.ckpt"
 
-    status, output, _ = run("checkpoint", "import", str(sample), "-s", "new")
+    output = output_of(run("checkpoint", "import", str(sample), "-s", "new"))
 
-    assert status == 0
     count = len(load(tmp_path / "new").records)
     assert output == f"wrote new/0.ckpt with {count} outcomes\n"
-    status, _, error = run("checkpoint", "import", str(sample), "-s", "new")
-    assert status == USAGE
+    error = error_of(run("checkpoint", "import", str(sample), "-s", "new"), USAGE)
     assert "already has measurements" in one_line(error)
 
 
@@ -859,11 +862,8 @@ def test_what_came_from_upstream_goes_back_unchanged(run: Run, tmp_path: Path, s
     sample = UPSTREAM / f"{shape}.ckpt"
     run("checkpoint", "import", str(sample), "-s", "new")
 
-    status, _, _ = run(
-        "checkpoint", "export", "-s", "new", "--format", "upstream", "-o", "back.ckpt"
-    )
+    output_of(run("checkpoint", "export", "-s", "new", "--format", "upstream", "-o", "back.ckpt"))
 
-    assert status == 0
     back, original = (json.loads(path.read_text()) for path in (tmp_path / "back.ckpt", sample))
     assert back["ResultManager.results"] == original["ResultManager.results"]
     assert back.get("OptunaRunConfigGenerator.seed") == original.get(
@@ -888,17 +888,13 @@ def test_the_directory_may_come_from_a_variable(
 
     assert run("checkpoint", "verify")[0] == 0
     assert run("compare", "0", "1")[0] == 0
-    status, _, error = run("checkpoint", "verify", "-s", "none")
-    assert status == USAGE
+    error = error_of(run("checkpoint", "verify", "-s", "none"), USAGE)
     assert "none" in error
 
 
-def test_a_prefix_that_cannot_be_used_names_its_variable(
-    call: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prefix_that_cannot_be_used_names_its_variable(call: Run, monkeypatch) -> None:
     monkeypatch.setenv("MODEL_ANALYZER_CHECKPOINT_PREFIX", "lock")
 
-    status, _, error = call("list")
+    error = error_of(call("list"), USAGE)
 
-    assert status == USAGE
     assert one_line(error).startswith("MODEL_ANALYZER_CHECKPOINT_PREFIX: expected")

@@ -13,6 +13,7 @@ import pytest
 
 from model_analyzer import list_checkpoints
 from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import error_of
 from tests.unit.state.samples import measurement, several
 
 
@@ -80,8 +81,7 @@ def test_of_several_damaged_ones_are_left_out(run, source: Path, tmp_path: Path)
     assert "2 is damaged (it is empty): left out" in err
     for name in ("0.ckpt", "1.ckpt"):
         (source / name).write_bytes(b"")
-    status, _, err = run("checkpoint", "download", "--top-n", "1", *where)
-    assert status == 1
+    err = error_of(run("checkpoint", "download", "--top-n", "1", *where), 1)
     assert err.splitlines()[-1] == f"model-analyzer: {source}: no intact checkpoint found"
 
 
@@ -95,10 +95,9 @@ def test_of_several_damaged_ones_are_left_out(run, source: Path, tmp_path: Path)
     ],
 )
 def test_several_are_chosen_in_one_way(run, source: Path, arguments, says) -> None:
-    status, _, err = run(
-        "checkpoint", "download", *arguments, "--from", str(source), "--output-dir", "new"
+    err = error_of(
+        run("checkpoint", "download", *arguments, "--from", str(source), "--output-dir", "new"), 2
     )
-    assert status == 2
     assert says in err
 
 
@@ -112,10 +111,9 @@ def test_a_uuid_is_found(run, source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["0", "--best"]])
 def test_exactly_one_is_to_be_named(run, source: Path, tmp_path: Path, arguments) -> None:
-    status, _, err = run(
-        "checkpoint", "download", *arguments, "--from", str(source), "--output-dir", "new"
+    err = error_of(
+        run("checkpoint", "download", *arguments, "--from", str(source), "--output-dir", "new"), 2
     )
-    assert status == 2
     assert "no checkpoint is named" in err
     assert not (tmp_path / "new").exists()
 
@@ -135,10 +133,9 @@ def test_an_unknown_one_is_one_line(run, source: Path, tmp_path: Path) -> None:
 def test_what_is_there_is_not_overwritten(run, source: Path, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "0.ckpt").write_text("mine")
-    status, _, err = run(
-        "checkpoint", "download", "0", "--from", str(source), "--output-dir", "new"
+    err = error_of(
+        run("checkpoint", "download", "0", "--from", str(source), "--output-dir", "new"), 1
     )
-    assert status == 1
     assert err == "model-analyzer: new/0.ckpt: exists, and is another checkpoint\n"
     assert (tmp_path / "new" / "0.ckpt").read_text() == "mine"
 
@@ -147,8 +144,7 @@ def test_a_damaged_one_gets_no_name(run, source: Path, tmp_path: Path) -> None:
     data = (source / "2.ckpt").read_bytes()
     (source / "2.ckpt").write_bytes(data.replace(b"m_config_default", b"m_config_defaulT", 1))
     where = ["--from", f"file://{source}", "--output-dir", "new"]
-    status, _, err = run("checkpoint", "download", "2", *where)
-    assert status == 1
+    err = error_of(run("checkpoint", "download", "2", *where), 1)
     assert err.startswith(f"model-analyzer: {source}: 2.ckpt is damaged")
     assert not (tmp_path / "new").exists()
     assert run("checkpoint", "download", "--latest", *where)[1] == "wrote new/1.ckpt\n"
@@ -204,8 +200,7 @@ def test_damaged_ones_are_not_uploaded_but_named(run, source: Path, tmp_path: Pa
 
 
 def test_nothing_to_upload_is_one_line(run) -> None:
-    status, _, err = run("checkpoint", "upload", "--to", "store")
-    assert status == 2
+    err = error_of(run("checkpoint", "upload", "--to", "store"), 2)
     assert err.startswith("model-analyzer: checkpoints: no checkpoint found")
 
 
@@ -220,8 +215,7 @@ def test_credentials_are_not_shown(run, source: Path) -> None:
 
 def test_a_run_uploads_what_it_saves(setting) -> None:
     store = setting.directory / "store"
-    status, output = setting.profile("--checkpoint-storage", f"file://{store}")
-    assert status == 0
+    output = setting.succeeds("--checkpoint-storage", f"file://{store}")
     assert f"Uploaded {setting.directory}/checkpoints/0.ckpt to {store}" in output
     assert files(store) == files(setting.directory / "checkpoints")
 
@@ -252,8 +246,7 @@ def test_a_store_that_does_not_work_changes_no_status_and_an_interrupt_ends_the_
 
 
 def test_a_url_that_cannot_be_used_stops_before_anything_is_measured(setting) -> None:
-    status, output = setting.profile(checkpoint_storage="nowhere://me:s3cr3t@bucket")
-    assert status == 2
+    output = setting.fails(2, checkpoint_storage="nowhere://me:s3cr3t@bucket")
     assert "nowhere://******@bucket" in output
     assert "s3cr3t" not in output
     assert setting.checkpoints == []

@@ -22,8 +22,7 @@ ACTION = yaml.safe_load((ROOT / "action" / "action.yml").read_text())
 @pytest.fixture
 def job(setting: Setting, pretend: Any) -> dict[str, str]:
     """The variables of a runner, in a directory with a configuration and a baseline."""
-    status, output = setting.profile(concurrency=[1], run_config_search_disable=True)
-    assert status == 0, output
+    setting.succeeds(concurrency=[1], run_config_search_disable=True)
     (setting.directory / "checkpoints").rename(setting.directory / "base line")
     setting.config |= {"concurrency": [1], "run_config_search_disable": True}
     (setting.directory / "run.yaml").write_text(json.dumps(setting.config))

@@ -141,9 +141,7 @@ def test_options_are_offered(offered_by_bash: Offered) -> None:
     assert options == ["--checkpoint-load-directory", "--checkpoint-load-file"]
 
 
-def test_a_wrong_file_or_variable_is_silent(
-    offered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wrong_file_or_variable_is_silent(offered, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("MODEL_ANALYZER_CONSTRAINTS", "{")
     (tmp_path / "config.yaml").write_text("model_repository: [")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.config.options import json_schema
+from tests.cli.conftest import error_of, output_of
 from tests.phrases import NOT_AN_INTEGER, too_large_batch
 
 USAGE = 2
@@ -55,9 +56,8 @@ def test_the_examples_are_valid(run, tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
 
-    status, output, error = run("config", "validate", *(f"config/{path.name}" for path in EXAMPLES))
+    output = output_of(run("config", "validate", *(f"config/{path.name}" for path in EXAMPLES)))
 
-    assert status == 0, error
     assert output.count(": valid\n") == len(EXAMPLES) > 0
 
 
@@ -153,9 +153,8 @@ profile_models:
 """
     write(tmp_path, "a.yaml", text)
 
-    status, _, error = run("config", "validate", "a.yaml")
+    error = error_of(run("config", "validate", "a.yaml"), USAGE)
 
-    assert status == USAGE
     first, second, version, third = error.splitlines()
     assert "7:26: model resnet: the server loads version 1 of it, not 3" in version
     assert first == (
@@ -183,9 +182,8 @@ def test_instances_on_gpus_that_are_not_here_are_no_mistake(run, tmp_path, make_
     make_model("m")
     write(tmp_path, "a.yaml", GPUS_ONLY)
 
-    status, _, error = run("config", "validate", "a.yaml")
+    error = error_of(run("config", "validate", "a.yaml"))
 
-    assert status == 0
     assert error.startswith(
         "model-analyzer: warning: a.yaml:5:7: model m: 1 of 2 instance_groups to try have KIND_GPU,"
         " and this machine has no GPU"
@@ -206,9 +204,8 @@ def test_gpus_of_called_models_and_of_goals_are_looked_for_too(run, tmp_path, ma
         "objectives: [perf_throughput, gpu_utilization]\n",
     )
 
-    status, _, error = run("config", "validate", "a.yaml")
+    error = error_of(run("config", "validate", "a.yaml"))
 
-    assert status == 0
     called, objective = error.splitlines()
     assert "model part: 2 of 2 instance_groups to try have KIND_GPU" in called
     assert "a.yaml:5:13: model m: nothing measures gpu_utilization, because this" in objective
@@ -227,9 +224,8 @@ def test_a_model_with_nothing_but_gpu_instances_cannot_be_measured(
     make_model("m", kind="KIND_GPU")
     write(tmp_path, "a.yaml", GPUS_ONLY.replace("KIND_CPU", "KIND_GPU"))
 
-    status, _, error = run("config", "validate", "a.yaml")
+    error = error_of(run("config", "validate", "a.yaml"), USAGE)
 
-    assert status == USAGE
     assert "a.yaml:5:7: model m: all its instances are KIND_GPU" in error
     assert "this machine has no GPU" in error
 
@@ -254,9 +250,8 @@ def test_relative_paths_are_shown_with_what_they_are(run, tmp_path: Path, make_m
 
 
 def test_files_to_validate_are_named(run) -> None:
-    status, _, error = run("config", "validate")
+    error = error_of(run("config", "validate"), USAGE)
 
-    assert status == USAGE
     assert "Missing argument 'FILE...'" in error
 
 
@@ -280,9 +275,8 @@ def test_the_schema_is_printed(run) -> None:
     ],
 )
 def test_a_flag_may_be_shortened_joined_to_its_value_and_repeated(run, arguments) -> None:
-    status, _, error = run("profile", "-m", "models", "--profile-models", "m", *arguments)
+    error = error_of(run("profile", "-m", "models", "--profile-models", "m", *arguments), USAGE)
 
-    assert status == USAGE
     assert error == (
         f"model-analyzer: --run-config-search-max-binary-search-steps: {NOT_AN_INTEGER},"
         " found 'x'\n"
@@ -290,18 +284,17 @@ def test_a_flag_may_be_shortened_joined_to_its_value_and_repeated(run, arguments
 
 
 def test_of_a_repeated_flag_the_last_counts(run) -> None:
-    status, _, error = run(
-        "profile", "-m", "models", "--profile-models", "m", "-b", "x", "-b", "4", "-r", "x"
+    error = error_of(
+        run("profile", "-m", "models", "--profile-models", "m", "-b", "x", "-b", "4", "-r", "x"),
+        USAGE,
     )
 
-    assert status == USAGE
     assert error == f"model-analyzer: --client-max-retries: {NOT_AN_INTEGER}, found 'x'\n"
 
 
 def test_a_prefix_of_several_flags_is_none(run) -> None:
-    status, _, error = run("profile", "--run-config-search-max", "4")
+    error = error_of(run("profile", "--run-config-search-max", "4"), USAGE)
 
-    assert status == USAGE
     assert re.search("No such option.*--run-config-search-max", error)
 
 
@@ -309,25 +302,22 @@ def test_a_prefix_of_several_flags_is_none(run) -> None:
     "flag", ["--always-report-gpu-metrics", "--always_report-gpu-metrics", "--always-rep"]
 )
 def test_gpu_metrics_of_a_report_in_every_spelling(run, flag: str) -> None:
-    status, _, error = run("report", flag, "-n", "m_config_default")
+    error = error_of(run("report", flag, "-n", "m_config_default"), USAGE)
 
-    assert status == USAGE
     assert "no checkpoint found" in error
 
 
 def test_a_switch_takes_no_value(run) -> None:
-    status, _, error = run("profile", "--perf-output=false")
+    error = error_of(run("profile", "--perf-output=false"), USAGE)
 
-    assert status == USAGE
     assert "does not take a value" in error
 
 
 def test_a_file_named_in_the_file_is_not_read(run, tmp_path: Path) -> None:
     name = write(tmp_path, "a.yaml", "config_file: other.yaml\nbatch_sizes: x")
 
-    status, _, error = run("report", "-f", name, "-n", "m_config_default")
+    error = error_of(run("report", "-f", name, "-n", "m_config_default"), USAGE)
 
-    assert status == USAGE
     assert error == f"model-analyzer: a.yaml:2:14: {NOT_AN_INTEGER}, found 'x'\n"
 
 

@@ -36,9 +36,8 @@ def measuring_slowly(setting, pretend) -> None:
 
 
 def test_a_run_needs_no_server_on_this_machine(docker, setting, engine) -> None:
-    status, output = setting.profile()
+    setting.succeeds()
 
-    assert status == 0, output
     assert len(setting.rows) == 10
     assert len(engine.created) == 1
     assert engine.containers == []
@@ -50,9 +49,8 @@ def test_a_relative_repository_is_mounted_at_its_whole_path(
     docker, setting, engine, path: str
 ) -> None:
     (setting.directory / "checkpoints").mkdir()
-    status, output = setting.profile("--run-config-search-disable", model_repository=path)
+    setting.succeeds("--run-config-search-disable", model_repository=path)
 
-    assert status == 0, output
     (mount,) = engine.created[0]["HostConfig"]["Mounts"]
     assert mount["Source"] == mount["Target"] == str(setting.directory / "models")
 
@@ -62,14 +60,13 @@ def test_models_with_other_arguments_get_other_containers(
 ) -> None:
     make_model("n")
 
-    status, output = setting.profile(
+    setting.succeeds(
         "--run-config-search-disable",
         triton_docker_args={"mem_limit": "1g", "labels": ["a=b"]},
         triton_docker_labels={"team": "vision"},
         profile_models={"m": {}, "n": {"triton_docker_args": {"image": "other:1"}}},
     )
 
-    assert status == 0, output
     first, second = engine.created
     assert (first["Image"], second["Image"]) == (IMAGE, "other:1")
     assert first["HostConfig"]["Memory"] == 2**30
@@ -79,13 +76,12 @@ def test_models_with_other_arguments_get_other_containers(
 
 
 def test_another_image_is_another_measurement(docker, setting) -> None:
-    assert setting.profile("--run-config-search-disable")[0] == 0
+    setting.succeeds("--run-config-search-disable")
 
-    status, output = setting.profile("--run-config-search-disable", triton_docker_image="other:1")
+    output = setting.succeeds("--run-config-search-disable", triton_docker_image="other:1")
 
-    assert status == 0, output
     assert "Existing measurement found" not in output
-    status, output = setting.profile(
+    _, output = setting.profile(
         "--run-config-search-disable",
         triton_docker_labels={"other": "label"}, triton_docker_args={"name": "other-name"},
     )  # fmt: skip
@@ -158,9 +154,8 @@ def test_what_a_run_killed_with_all_its_children_leaves_is_removed_by_the_next(
     (left,) = engine.containers
     pretend.perf_analyzer({})
 
-    status, output = setting.profile("--run-config-search-disable")
+    output = setting.succeeds("--run-config-search-disable")
 
-    assert status == 0, output
     assert f"Removing container {left.name}" in output
     assert engine.containers == []
 
@@ -189,9 +184,8 @@ def test_without_the_sdk_its_installation_is_told(
     before = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", f"{hidden.parent}:{before}")
 
-    status, output = setting.profile()
+    output = setting.fails(2)
 
-    assert status == 2
     assert output.splitlines()[-1].endswith(
         "launch mode docker needs the package docker: not installed "
         "(pip install 'docker>=7.1' 'urllib3>=2')"
@@ -202,9 +196,8 @@ def test_without_the_sdk_its_installation_is_told(
 def test_without_an_engine_nothing_is_touched(docker, setting, monkeypatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
 
-    status, output = setting.profile()
+    output = setting.fails(1)
 
-    assert status == 1
     assert "no Docker engine answers at unix:///nonexistent.sock" in output.splitlines()[-1]
     assert "Traceback" not in output
     assert not (setting.directory / "output_model_repository").exists()
@@ -215,9 +208,8 @@ def test_a_model_without_a_configuration_is_completed_in_a_container(
 ) -> None:
     (setting.directory / "models" / "m" / "config.pbtxt").unlink()
 
-    status, output = setting.profile("--run-config-search-disable")
+    setting.succeeds("--run-config-search-disable")
 
-    assert status == 0, output
     completes, measures = (body["Cmd"] for body in engine.created)
     assert "--disable-auto-complete-config" not in completes
     assert "--disable-auto-complete-config" in measures

@@ -25,17 +25,15 @@ def files(directory: Path) -> set[Path]:
 
 def planned(setting, **changes: Any) -> Any:
     """The JSON of a dry run."""
-    status, output = setting.profile("--dry-run", "--json", **changes)
-    assert status == 0, output
+    output = setting.succeeds("--dry-run", "--json", **changes)
     return json.loads(output)
 
 
 def test_nothing_is_started_and_nothing_is_written(setting, pretend, tmp_path: Path) -> None:
     before = files(tmp_path)
 
-    status, output = setting.profile("--dry-run")
+    output = setting.succeeds("--dry-run")
 
-    assert status == 0, output
     assert pretend.server_calls == []
     assert pretend.launches == []
     assert files(tmp_path) == before
@@ -52,9 +50,8 @@ def test_what_is_told_is_what_is_done(setting, pretend) -> None:
     )
     plan = planned(setting)["subjects"][0]
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     done = [
         line.rpartition("Profiling ")[2] for line in output.splitlines() if "Profiling m" in line
     ]
@@ -96,9 +93,8 @@ def test_programs_read_all_of_it(setting) -> None:
 
 
 def test_what_nobody_could_list_is_told_in_numbers(setting) -> None:
-    status, output = setting.profile("--dry-run", run_config_search_max_instance_count=10**9)
+    output = setting.succeeds("--dry-run", run_config_search_max_instance_count=10**9)
 
-    assert status == 0, output
     (counts,) = [line for line in output.splitlines() if "m instance_count:" in line]
     assert counts.endswith(" 13, 14, …")
     assert "too many to list" in output
@@ -106,9 +102,8 @@ def test_what_nobody_could_list_is_told_in_numbers(setting) -> None:
 
 
 def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
-    status, output = setting.profile("--dry-run", run_config_search_mode="quick")
+    output = setting.succeeds("--dry-run", run_config_search_mode="quick")
 
-    assert status == 0, output
     assert "quick search" in output
     assert "chosen during the search" in output
     plan = planned(setting, run_config_search_mode="quick")["subjects"][0]
@@ -119,10 +114,7 @@ def test_a_search_that_decides_as_it_goes_says_so(setting) -> None:
 def test_a_budget_bounds_what_is_told(setting) -> None:
     adaptive = {
         "run_config_search_mode": "adaptive",
-        "perf_analyzer_flags": {
-            "measurement-mode": "time_windows",
-            "measurement-interval": 5000,
-        },
+        "perf_analyzer_flags": {"measurement-mode": "time_windows", "measurement-interval": 5000},
     }
     (whole,) = planned(setting, **adaptive)["subjects"]
     assert whole["most_measurements"] == 12
@@ -166,9 +158,8 @@ def test_one_of_a_thing_is_no_plural(setting) -> None:
     only = {"run_config_search_disable": True, "concurrency": 1}
     intervals = {"measurement-mode": "time_windows", "measurement-interval": 18500}
 
-    status, output = setting.profile("--dry-run", perf_analyzer_flags=intervals, **only)
+    output = setting.succeeds("--dry-run", perf_analyzer_flags=intervals, **only)
 
-    assert status == 0, output
     assert "  space: 1 combination\n" in output
     assert "loaded 1 time\n" in output
     # exactly one measurement: it takes its windows at least
@@ -179,9 +170,8 @@ def test_a_model_that_only_a_server_can_complete_is_named(setting, pretend, tmp_
     for path in tmp_path.rglob("m/config.pbtxt"):
         path.unlink()
 
-    status, output = setting.profile("--dry-run")
+    output = setting.succeeds("--dry-run")
 
-    assert status == 0, output
     assert f"m: cannot be planned: {ONLY_A_SERVER} m" in output
     assert pretend.server_calls == []
     document = planned(setting)
@@ -199,9 +189,8 @@ def test_servers_are_counted_as_they_are_wanted(setting) -> None:
 
 
 def test_what_is_wrong_is_said_as_in_a_run(setting) -> None:
-    status, output = setting.profile("--dry-run", profile_models="n")
+    output = setting.fails(2, "--dry-run", profile_models="n")
 
-    assert status == 2
     assert "no model 'n'" in output
 
 
@@ -212,9 +201,8 @@ def test_all_that_is_wrong_is_said_at_once(setting, pretend, make_model) -> None
         "small": {"parameters": {"batch_sizes": 4}, "model_config_parameters": {"backend": "x"}},
     }
     for arguments in (["--dry-run"], []):
-        status, output = setting.profile(*arguments, profile_models=models)
+        output = setting.fails(2, *arguments, profile_models=models)
 
-        assert status == 2
         first, second, third = output.splitlines()[-3:]
         assert "config.yaml:3:3: no model 'nn' in " in first
         assert too_large_batch(4, largest=2) in second
@@ -225,12 +213,11 @@ def test_all_that_is_wrong_is_said_at_once(setting, pretend, make_model) -> None
 def test_the_checkpoint_that_a_run_would_resume_from_is_named(setting, pretend) -> None:
     assert planned(setting)["resumes_from"] is None
     assert "Resumes from" not in setting.profile("--dry-run")[1]
-    assert setting.profile("--run-config-search-disable", "-c", "1")[0] == 0
+    setting.succeeds("--run-config-search-disable", "-c", "1")
 
     for which in ((), ("--resume-from", "0"), ("--checkpoint-load-file", "checkpoints/0.ckpt")):
-        status, output = setting.profile("--dry-run", *which)
+        output = setting.succeeds("--dry-run", *which)
 
-        assert status == 0, output
         assert "checkpoints/0.ckpt with 1 measurement: what is among them" in output
     assert "Resumes from" not in setting.profile("--dry-run", "--no-checkpoint")[1]
     resumed = planned(setting)["resumes_from"]
@@ -249,17 +236,15 @@ def test_a_checkpoint_that_is_missing_is_told_as_in_a_run(
     setting, pretend, which: tuple[str, str], problem: str
 ) -> None:
     for arguments in (("--dry-run",), ()):
-        status, output = setting.profile(*arguments, *which)
+        output = setting.fails(2, *arguments, *which)
 
-        assert status == 2
         assert problem in output.splitlines()[-1]
     assert pretend.launches == []
 
 
 def test_json_is_for_a_dry_run(setting) -> None:
-    status, output = setting.profile("--json")
+    output = setting.fails(2, "--json")
 
-    assert status == 2
     assert "--json needs --dry-run" in output
 
 
@@ -324,8 +309,7 @@ def test_variants_that_the_server_would_refuse_are_counted(setting, make_model, 
     )
 
     for arguments in (("--dry-run",), ()):
-        status, output = setting.profile(*arguments, **bounds)
-        assert status == 0
+        output = setting.succeeds(*arguments, **bounds)
         assert expected in output
     assert output.count(expected) == 1  # before the run; a remark of its answer, which is counted
     status, _, error = run("config", "validate", "config.yaml")
@@ -345,9 +329,8 @@ def test_an_impossible_rate_limit_is_known_before_the_run(
         "triton_server_flags": {"rate-limit": "execution_count", "rate-limit-resource": "R1:0"},
     }
 
-    status, output = setting.profile(*arguments, **options)
+    output = setting.fails(2, *arguments, **options)
 
-    assert status == 2
     assert "limited needs 1 of the resource R1, but rate-limit-resource has 0" in output
 
 
@@ -357,11 +340,8 @@ def test_a_model_that_the_server_would_refuse_as_it_is(
 ) -> None:
     make_model("narrow", max_batch_size=32, extra=PREFERS_64)
 
-    status, output = setting.profile(
-        *arguments, profile_models=["narrow"], run_config_search_disable=True
-    )
+    output = setting.fails(2, *arguments, profile_models=["narrow"], run_config_search_disable=True)
 
-    assert status == 2
     assert (
         "narrow: the server would refuse its own configuration: preferred_batch_size 64 is above"
         " max_batch_size 32 (correct its config.pbtxt)"
@@ -372,8 +352,7 @@ def test_a_model_that_the_server_would_refuse_as_it_is(
 def test_a_log_without_a_certain_unit_is_refused(setting) -> None:
     (setting.directory / "log.csv").write_text("time\n0\n5\n10\n")
 
-    status, output = setting.profile("--dry-run", load={"replay": "log.csv"})
+    output = setting.fails(2, "--dry-run", load={"replay": "log.csv"})
 
-    assert status == 2
     assert "log.csv: does not say the unit of its times" in output
     assert "(say unit: s or unit: ms)" in output

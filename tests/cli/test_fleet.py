@@ -127,12 +127,11 @@ def test_a_run_with_several_models_has_an_overview(setting, make_model, tmp_path
     make_model("n2")
     few = {"run_config_search_max_instance_count": 1, "run_config_search_max_concurrency": 1}
 
-    status, output = setting.profile(
+    output = setting.succeeds(
         profile_models={"n*": {"cpu_only": True, "latency_budget": 0.001}, "m": {"cpu_only": True}},
         **few,
     )
 
-    assert status == 0, output
     page = tmp_path / "reports" / "index.html"
     assert f"wrote {page}" in output
     shown = rows(page)
@@ -146,9 +145,8 @@ def test_all_models_of_the_repository_are_profiled(setting, make_model, tmp_path
     del setting.config["profile_models"]
     few = {"run_config_search_disable": True}
 
-    status, output = setting.profile("--profile-models", "all", **few)
+    setting.succeeds("--profile-models", "all", **few)
 
-    assert status == 0, output
     assert {row[0] for row in setting.rows} == {"m", "n"}
     assert len(rows(tmp_path / "reports" / "index.html")) == 2
 
@@ -158,9 +156,8 @@ def test_commands_with_the_file_of_a_run_understand_its_patterns(
 ) -> None:
     """The conditions and goals of a pattern are those of the models that match it."""
     fewer = {"cpu_only": True, "perf_analyzer_flags": {"string-length": "16"}}
-    assert setting.profile()[0] == 0
-    status, output = setting.profile(profile_models={"m*": fewer}, run_config_search_disable=True)
-    assert status == 0, output
+    setting.succeeds()
+    setting.succeeds(profile_models={"m*": fewer}, run_config_search_disable=True)
 
     assert "1 measurement across 1 configuration" in run("best", "-f", "config.yaml")[2]
     assert "1 measurement across 1 configuration" not in run("best")[2]
@@ -172,7 +169,7 @@ def test_commands_with_the_file_of_a_run_understand_its_patterns(
 
 
 def test_a_run_with_one_model_has_none(setting, tmp_path: Path) -> None:
-    assert setting.profile(run_config_search_disable=True)[0] == 0
+    setting.succeeds(run_config_search_disable=True)
     assert not (tmp_path / "reports" / "index.html").exists()
 
 
@@ -187,11 +184,9 @@ def test_each_model_is_searched_in_its_mode_also_after_an_interruption(
         },
         "max_trials": 3,
     }
-    status, output = setting.profile(**modes)
-    assert status == 0, output
-    status, again = setting.profile(**modes)
+    setting.succeeds(**modes)
+    again = setting.succeeds(**modes)
 
-    assert status == 0, again
     assert "Profiling m_" not in again, "everything is known"
     assert "Profiling n_" not in again
     shown = run("checkpoint", "show")[1]
@@ -202,9 +197,8 @@ def test_each_model_is_searched_in_its_mode_also_after_an_interruption(
     assert "The search stopped" not in (summaries / "m" / "result_summary.html").read_text()
 
     modes["profile_models"]["m"]["search"] = "brute"
-    status, changed = setting.profile(**modes)
+    changed = setting.succeeds(**modes)
 
-    assert status == 0, changed
     assert "search.mode of m: was quick, now brute" in changed
     assert "search.mode of n" not in changed
     assert "Profiling n_" not in changed

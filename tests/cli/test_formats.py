@@ -14,6 +14,7 @@ import pytest
 
 from model_analyzer.reports.document import results_schema
 from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import output_of
 from tests.unit.builders import failure, measurement, trial, variant
 
 Run = Callable[..., tuple[int, str, str]]
@@ -51,12 +52,13 @@ def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> N
     pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    status, _, error = run(
-        *("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports"),
-        *("-e", "out", "--output-formats", "md,json,csv,parquet,png,svg"),
+    output_of(
+        run(
+            *("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports"),
+            *("-e", "out", "--output-formats", "md,json,csv,parquet,png,svg"),
+        )
     )
 
-    assert status == 0, error
     out = measured / "out"
     assert files(out) == {
         *(
@@ -88,12 +90,13 @@ def test_every_format_is_written_where_it_belongs(run: Run, measured: Path) -> N
 
 
 def test_only_what_is_asked_for_is_written_and_html_always(run: Run, measured: Path) -> None:
-    status, _, error = run(
-        *("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports"),
-        *("-e", "out", "-o", "md"),
+    output_of(
+        run(
+            *("analyze", "--profile-models", "m", "-m", "models", "--skip-detailed-reports"),
+            *("-e", "out", "-o", "md"),
+        )
     )
 
-    assert status == 0, error
     assert files(measured / "out") == {
         *IMAGES,
         "reports/summaries/m/result_summary.html",
@@ -103,9 +106,8 @@ def test_only_what_is_asked_for_is_written_and_html_always(run: Run, measured: P
 
 
 def test_report_writes_the_measurements_of_a_variant(run: Run, measured: Path) -> None:
-    status, output, error = run("report", "-n", "m_config_0", "-e", "out", "-o", "csv,json,svg")
+    output = output_of(run("report", "-n", "m_config_0", "-e", "out", "-o", "csv,json,svg"))
 
-    assert status == 0, error
     folder = measured / "out/reports/detailed/m_config_0"
     assert {path.name for path in folder.iterdir()} == {
         "detailed_report.html", "measurements.csv", "measurements.json",
@@ -127,9 +129,8 @@ def test_without_times_inside_the_server_the_breakdown_is_left_out(
         "report": ("-n", "m_config_0"),
     }[command]
 
-    status, _, error = run(command, *arguments, "-e", "out", "-o", "png,svg,pdf,md,html")
+    output_of(run(command, *arguments, "-e", "out", "-o", "png,svg,pdf,md,html"))
 
-    assert status == 0, error
     assert not [name for name in files(measured / "out") if "latency_breakdown" in name]
     for page in (measured / "out/reports").rglob("*.html"):
         assert 'data-chart="throughput_v_latency"' in page.read_text()
@@ -170,9 +171,8 @@ def test_what_is_not_installed_is_told_before_anything_starts(
 ) -> None:
     hide(setting, module)
 
-    status, output = setting.profile(*arguments, **changes)
+    output = setting.fails(2, *arguments, **changes)
 
-    assert status == 2
     (line,) = [line for line in output.splitlines() if "pip install" in line]
     assert f"{told}: no {module} (pip install '{module}>=" in line
     assert "config.yaml:" in line
@@ -203,9 +203,8 @@ def test_without_its_library_pdf_is_left_out_with_one_line(setting) -> None:
     told = "PDF is left out, HTML is written: output format pdf needs the package weasyprint: "
 
     for arguments in (("--dry-run",), ()):
-        status, output = setting.profile(*arguments, "--output-formats", "pdf")
+        output = setting.succeeds(*arguments, "--output-formats", "pdf")
 
-        assert status == 0, output
         assert output.count(told) == 1
         assert "Traceback" not in output
     reports = setting.directory / "reports"
@@ -221,6 +220,5 @@ def test_markdown_is_md(run: Run, measured: Path) -> None:
         ("line", ["--output-formats", "Markdown"]),
         ("yaml", ["-f", "c.yaml"]),
     ):
-        status, _, error = run(*command, "-e", place, *arguments)
-        assert status == 0, error
+        output_of(run(*command, "-e", place, *arguments))
         assert any(name.endswith(".md") for name in files(measured / place)), place

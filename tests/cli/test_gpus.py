@@ -43,10 +43,6 @@ def table(setting) -> Callable[[str], list[list[str]]]:
     return read
 
 
-def started(pretend) -> int:
-    return len([call for call in pretend.server_calls if call.startswith("start")])
-
-
 def cuda(pretend) -> set[str]:
     """CUDA_VISIBLE_DEVICES of the server and of every perf_analyzer."""
     calls = [call for call in pretend.server_calls if call.startswith("CUDA_")]
@@ -55,9 +51,8 @@ def cuda(pretend) -> set[str]:
 
 
 def test_all_gpus_are_used_measured_and_shown(on_gpus, pretend, table) -> None:
-    status, output = on_gpus.profile()
+    output = on_gpus.succeeds()
 
-    assert status == 0, output
     lines = output.splitlines()
     start = lines.index("[Model Analyzer] Initializing GPUDevice handles")
     assert lines[start + 1 : start + 3] == [
@@ -66,7 +61,7 @@ def test_all_gpus_are_used_measured_and_shown(on_gpus, pretend, table) -> None:
     ]
     assert cuda(pretend) == {"GPU-0000,GPU-1111"}
     assert output.count("Profiling server only metrics...") == 1
-    assert started(pretend) == 1  # the idle server is the one that is used afterwards
+    assert pretend.starts == 1  # the idle server is the one that is used afterwards
     server = table("server-only")
     assert server == [
         [
@@ -96,11 +91,10 @@ def test_all_gpus_are_used_measured_and_shown(on_gpus, pretend, table) -> None:
 def test_energy_is_measured_and_can_be_asked_for(on_gpus) -> None:
     """Each pretend GPU takes 75.5 W, also while it is idle."""
     constraints = {"energy_per_inference": {"max": 5}}
-    status, output = on_gpus.profile(
+    on_gpus.succeeds(
         objectives=["energy_per_inference"], constraints=constraints, collect_cpu_metrics=True
     )
 
-    assert status == 0, output
     results = json.loads((on_gpus.directory / "results" / "results.json").read_text())
     assert results["metrics"]["energy_per_inference"]["unit"] == "J"
     (model,) = results["models"]
@@ -123,11 +117,8 @@ def test_energy_with_the_c_api_is_unknown(on_gpus, tmp_path) -> None:
     library.parent.mkdir(parents=True)
     library.touch()
 
-    status, output = on_gpus.profile(
-        triton_launch_mode="c_api", triton_install_path=str(library.parent.parent)
-    )
+    on_gpus.succeeds(triton_launch_mode="c_api", triton_install_path=str(library.parent.parent))
 
-    assert status == 0, output
     results = json.loads((on_gpus.directory / "results" / "results.json").read_text())
     (model,) = results["models"]
     on_gpu = [
@@ -145,9 +136,8 @@ def test_energy_of_a_part_of_a_gpu_is_unknown_not_0(on_gpus, driver) -> None:
     driver.has(gpu(0, slices=[part]))
     on_gpus.environment["CUDA_VISIBLE_DEVICES"] = "MIG-1"
 
-    status, output = on_gpus.profile(objectives=["energy_per_inference"])
+    on_gpus.succeeds(objectives=["energy_per_inference"])
 
-    assert status == 0, output
     results = json.loads((on_gpus.directory / "results" / "results.json").read_text())
     (model,) = results["models"]
     assert model["unmeasured_objectives"] == ["energy_per_inference"]
@@ -155,9 +145,8 @@ def test_energy_of_a_part_of_a_gpu_is_unknown_not_0(on_gpus, driver) -> None:
 
 
 def test_verbose_shows_the_three_tables_that_scripts_count(on_gpus) -> None:
-    status, output = on_gpus.profile("-v")
+    output = on_gpus.succeeds("-v")
 
-    assert status == 0
     lines = output.splitlines()
     at = [
         lines.index(f"{title}:")
@@ -175,9 +164,8 @@ def test_a_second_run_observes_nothing_and_shows_the_same(on_gpus, pretend, tabl
     first = table("model-gpu"), table("server-only")
     launches = len(pretend.launches)
 
-    status, output = on_gpus.profile()
+    output = on_gpus.succeeds()
 
-    assert status == 0, output
     assert "GPU devices match checkpoint" in output
     assert "Profiling server only metrics" not in output
     assert len(pretend.launches) == launches
@@ -190,9 +178,8 @@ def test_equal_gpus_go_on_from_what_others_measured(on_gpus, pretend, driver) ->
     launches = len(pretend.launches)
     driver.has(gpu(2), gpu(0))
 
-    status, output = on_gpus.profile()
+    output = on_gpus.succeeds()
 
-    assert status == 0, output
     same = "GPU devices match checkpoint (others of the same kind: 2 x NVIDIA Pretend)"
     assert same in output
     assert len(pretend.launches) == launches
@@ -202,14 +189,13 @@ def test_a_checkpoint_of_other_gpus_is_refused(on_gpus, pretend) -> None:
     on_gpus.profile()
     launches = len(pretend.launches)
 
-    status, output = on_gpus.profile("--gpus", "1")
+    output = on_gpus.fails(1, "--gpus", "1")
 
-    assert status == 1
     assert "GPU devices do not match checkpoint" in output
     assert "choose another --checkpoint-directory" in output
     assert "Traceback" not in output
     assert len(pretend.launches) == launches
-    assert on_gpus.profile("--gpus", "1", "-s", "elsewhere")[0] == 0
+    on_gpus.succeeds("--gpus", "1", "-s", "elsewhere")
 
 
 @pytest.mark.parametrize(
@@ -228,9 +214,8 @@ def test_some_gpus_are_used(on_gpus, driver, pretend, gpus, visible, used) -> No
     driver.has(gpu(0), gpu(1), gpu(2))
     on_gpus.environment["CUDA_VISIBLE_DEVICES"] = "0,1,2" if visible is None else visible
 
-    status, output = on_gpus.profile("--gpus", gpus, "-d", "0")
+    output = on_gpus.succeeds("--gpus", gpus, "-d", "0")
 
-    assert status == 0, output
     lines = [line for line in output.splitlines() if "Using GPU" in line]
     assert [line.split()[-1] for line in lines] == used
     assert cuda(pretend) == {",".join(used)}
@@ -239,9 +224,8 @@ def test_some_gpus_are_used(on_gpus, driver, pretend, gpus, visible, used) -> No
 def test_no_gpus_are_used_when_none_are_requested(on_gpus, pretend) -> None:
     on_gpus.config["profile_models"] = ["m"]
 
-    status, output = on_gpus.profile("--gpus", "[]")
+    output = on_gpus.succeeds("--gpus", "[]")
 
-    assert status == 0, output
     assert "No GPUs requested" in output
     assert "Using GPU" not in output
     assert cuda(pretend) == {""}
@@ -254,9 +238,8 @@ def test_no_gpus_are_used_when_none_are_requested(on_gpus, pretend) -> None:
 def test_a_gpu_that_is_not_there_is_a_usage_error_that_lists_those_that_are(
     on_gpus, pretend, wanted: str
 ) -> None:
-    status, output = on_gpus.profile("--gpus", wanted)
+    output = on_gpus.fails(2, "--gpus", wanted)
 
-    assert status == 2
     error = [line for line in output.splitlines() if "model-analyzer:" in line]
     assert error == [
         f"model-analyzer: gpus: there is no GPU {wanted} here (available: 0: NVIDIA Pretend"
@@ -266,26 +249,21 @@ def test_a_gpu_that_is_not_there_is_a_usage_error_that_lists_those_that_are(
 
 
 def test_the_servers_own_variable_gives_way_to_the_choice(on_gpus, pretend) -> None:
-    status, output = on_gpus.profile(
+    output = on_gpus.succeeds(
         "--gpus", "0", triton_server_environment={"CUDA_VISIBLE_DEVICES": "7"}
     )
 
-    assert status == 0, output
     assert cuda(pretend) == {"GPU-0000"}
     assert "CUDA_VISIBLE_DEVICES of the server is set from --gpus" in output
 
 
 def test_a_cpu_model_leaves_the_gpus_alone_unless_asked(on_gpus, table) -> None:
     models = {"m": {"cpu_only": True, "parameters": {"concurrency": [1]}}}
-    status, output = on_gpus.profile(profile_models=models)
-    assert status == 0, output
+    on_gpus.succeeds(profile_models=models)
     assert not (on_gpus.directory / "results" / "metrics-model-gpu.csv").exists()
     assert not (on_gpus.directory / "results" / "metrics-server-only.csv").exists()
 
-    status, output = on_gpus.profile(
-        "--always-report-gpu-metrics", "-s", "other", profile_models=models
-    )
-    assert status == 0, output
+    on_gpus.succeeds("--always-report-gpu-metrics", "-s", "other", profile_models=models)
     assert len(table("model-gpu")) == 1 + 2 * len(on_gpus.rows)
     assert len(table("server-only")) == 3
 
@@ -299,9 +277,8 @@ def test_a_mig_device_is_used_by_its_uuid_and_tells_its_memory(
     ]
     driver.has(gpu(0, slices=parts))
 
-    status, output = on_gpus.profile("--gpus", "MIG-1")
+    output = on_gpus.succeeds("--gpus", "MIG-1")
 
-    assert status == 0, output
     assert cuda(pretend) == {"MIG-1"}
     said = (
         "GPU metrics that are not available here: gpu_utilization, gpu_power_usage,"
@@ -315,11 +292,8 @@ def test_a_mig_device_is_used_by_its_uuid_and_tells_its_memory(
 
 
 def test_gpu_memory_can_be_bounded_and_made_small(on_gpus, driver) -> None:
-    status, output = on_gpus.profile(
-        constraints={"gpu_used_memory": {"max": 3000}}, objectives=["gpu_used_memory"]
-    )
+    on_gpus.succeeds(constraints={"gpu_used_memory": {"max": 3000}}, objectives=["gpu_used_memory"])
 
-    assert status == 0, output
     # 1 and 2 GiB in use: the sum over both GPUs counts, also for the default, which is on CPUs
     assert {row[6] for row in on_gpus.rows} == {"No"}
     assert len(on_gpus.rows) == 3
@@ -330,13 +304,12 @@ def test_gpu_memory_can_be_bounded_and_made_small(on_gpus, driver) -> None:
 
 
 def test_the_users_columns_are_written(on_gpus, table) -> None:
-    status, output = on_gpus.profile(
+    output = on_gpus.succeeds(
         "--gpu-output-fields", "model_name,gpu_uuid,gpu_free_memory,nonsense",
         "--server-output-fields", "gpu_uuid,gpu_total_memory",
         "--filename-model-gpu", "metrics-g.csv", "--filename-server-only", "metrics-s.csv",
     )  # fmt: skip
 
-    assert status == 0, output
     assert table("g")[:2] == [
         ["Model", "GPU UUID", "GPU Memory Available (MB)"],
         ["m", "GPU-0000", "16106.1"],
@@ -361,9 +334,8 @@ def test_the_report_command_shows_gpus_too(on_gpus, run) -> None:
 def test_a_broken_driver_is_named_and_the_run_goes_on_without_gpus(on_gpus, driver) -> None:
     driver.has(gpu(), error="NVMLError_LibRmVersionMismatch")
 
-    status, output = on_gpus.profile(profile_models={"m": {"parameters": {"concurrency": [1]}}})
+    output = on_gpus.succeeds(profile_models={"m": {"parameters": {"concurrency": [1]}}})
 
-    assert status == 0, output
     assert "GPUs cannot be used: NVMLError_LibRmVersionMismatch" in output
 
 
@@ -397,9 +369,8 @@ def served(on_gpus, pretend, driver) -> Any:
 
 
 def test_without_a_driver_the_gpus_of_the_server_are_observed(served, table) -> None:
-    status, output = served.profile()
+    output = served.succeeds()
 
-    assert status == 0, output
     assert "Using GPU 1 GPU (16000 MB) with UUID GPU-y" in output
     assert [row[1:] for row in table("server-only")[1:]] == [
         ["GPU-x", "100.0", "75.0", "50.5"],
@@ -409,12 +380,10 @@ def test_without_a_driver_the_gpus_of_the_server_are_observed(served, table) -> 
 
 
 def test_gpus_of_the_server_can_be_chosen(served, table) -> None:
-    status, output = served.profile("--gpus", "GPU-y")
-    assert status == 0, output
+    served.succeeds("--gpus", "GPU-y")
     assert {row[1] for row in table("model-gpu")[1:]} == {"GPU-y"}
 
-    status, output = served.profile("--gpus", "GPU-0000", "-s", "other")
-    assert status == 2
+    output = served.fails(2, "--gpus", "GPU-0000", "-s", "other")
     present = "0: GPU (16000 MB) GPU-x, 1: GPU (16000 MB) GPU-y"
     assert f"there is no GPU GPU-0000 here (available: {present})" in output
 
@@ -425,9 +394,8 @@ def test_a_machine_without_gpus_keeps_its_variable_and_has_no_gpu_tables(
     driver.has(error="NVMLError_LibraryNotFound")
     on_gpus.environment["CUDA_VISIBLE_DEVICES"] = "3"
 
-    status, output = on_gpus.profile("-v", profile_models={"m": {"parameters": {"concurrency": 1}}})
+    output = on_gpus.succeeds("-v", profile_models={"m": {"parameters": {"concurrency": 1}}})
 
-    assert status == 0, output
     assert cuda(pretend) == {"3"}
     assert "Profiling server only metrics... left out: no GPU to observe" in output
     assert "Models (GPU Metrics)" not in output
@@ -452,9 +420,8 @@ def test_the_checkpoint_holds_what_every_monitor_saw(on_gpus) -> None:
 
 
 def test_a_dry_run_counts_a_server_for_each_variant_that_may_keep_memory(on_gpus, pretend) -> None:
-    status, output = on_gpus.profile("--dry-run", "--json")
+    output = on_gpus.succeeds("--dry-run", "--json")
 
-    assert status == 0, output
     document = json.loads(output)
     assert document["subjects"][0]["server_starts"] == document["subjects"][0]["loads"] == 3
     assert document["assumptions"]["seconds_idle"] == 0.5

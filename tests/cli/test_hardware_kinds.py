@@ -42,9 +42,8 @@ def servers(setting, elsewhere) -> dict[str, Any]:
 
 
 def test_one_run_answers_for_each_kind(setting, servers, pretend) -> None:
-    status, output = setting.profile(**servers)
+    output = setting.succeeds(**servers)
 
-    assert status == 0, output
     assert "Which hardware for m:" in output
     for kind in (SMALL, LARGE):
         assert f"On {kind}: " in output
@@ -70,7 +69,7 @@ def test_one_run_answers_for_each_kind(setting, servers, pretend) -> None:
     assert (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").is_file()
 
     launched = len(pretend.launches)
-    assert setting.profile(**servers)[0] == 0
+    setting.succeeds(**servers)
     assert len(pretend.launches) == launched, "all of it is in the checkpoint"
 
 
@@ -106,8 +105,7 @@ def test_a_checkpoint_of_two_kinds_is_answered_by_every_command(
 def analyzed(setting, command: str, **settings: Any) -> set[str]:
     """The directories of the pages that a command writes."""
     setting.config = {"export_path": command, "skip_detailed_reports": True, **settings}
-    status, output = setting.profile(command=command)
-    assert status == 0, output
+    setting.succeeds(command=command)
     target = setting.directory / command
     return {str(page.parent.relative_to(target)) for page in target.rglob("*.html")}
 
@@ -119,9 +117,8 @@ def test_a_later_run_on_one_kind_answers_for_both(setting, servers, pretend) -> 
     }
     launched = len(pretend.launches)
 
-    status, output = setting.profile(**alone)
+    output = setting.succeeds(**alone)
 
-    assert status == 0, output
     assert len(pretend.launches) == launched
     for kind in (SMALL, LARGE):
         assert f"On {kind}: " in output

@@ -47,7 +47,7 @@ def hostile_line(entry: dict[str, Any]) -> bytes:
 @pytest.fixture
 def hostile_checkpoint(setting) -> Path:
     """A checkpoint directory whose every text is hostile; its checksums are right."""
-    assert setting.profile()[0] == 0
+    setting.succeeds()
     directory = setting.directory / "hostile"
     directory.mkdir()
     (checkpoint,) = (setting.directory / "checkpoints").glob("*.ckpt")
@@ -113,10 +113,9 @@ def test_what_servers_and_perf_analyzer_say_is_printed_as_text(setting, pretend)
     said = {"status": 99, "text": f"error: {HOSTILE}"}
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer(said))
     log = setting.directory / "transcript.txt"
-    status, output = setting.profile(
-        "-v", perf_output=True, perf_output_path=str(log), run_config_search_disable=True
+    output = setting.fails(
+        1, "-v", perf_output=True, perf_output_path=str(log), run_config_search_disable=True
     )
-    assert status == 1
     assert "owned" in output
     assert is_clean(output), CONTROLS.findall(output)
     for path in (log, setting.directory / "perf_analyzer_error.log"):
@@ -128,8 +127,7 @@ def test_a_server_that_does_not_start_prints_no_escape(setting, pretend) -> None
     setting.config["triton_server_path"] = str(
         pretend.tritonserver(die="error: \x1b]0;owned\x07 \x1b[2J")
     )
-    status, output = setting.profile()
-    assert status == 1
+    output = setting.fails(1)
     assert "owned" in output
     assert is_clean(output), output
 

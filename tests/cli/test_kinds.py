@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.cli.conftest import error_of
 from tests.ensemble_cases import PARTS, Ensemble, step
 from tests.phrases import CONFIGURATION_CHANGES
 
@@ -40,16 +41,11 @@ def write_ensemble(repository: Path, name: str, first: str, second: str) -> None
     )
 
 
-def loads(pretend) -> list[str]:
-    return [call for call in pretend.server_calls if call.startswith("load")]
-
-
 def test_a_quick_search_measures_the_default_and_then_climbs(setting, pretend) -> None:
-    status, output = setting.profile(run_config_search_mode="quick", concurrency_sweep_disable=True)
+    output = setting.succeeds(run_config_search_mode="quick", concurrency_sweep_disable=True)
 
-    assert status == 0, output
     assert "Starting quick mode search to find optimal configs" in output
-    assert loads(pretend) == [
+    assert pretend.loads == [
         "load m count=1 max_batch_size=8",
         "load m count=1 max_batch_size=1",
         "load m count=2 max_batch_size=1",
@@ -64,10 +60,9 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
     setting, pretend, make_model
 ) -> None:
     make_model("a")
-    repository = make_model("b")
-    write_ensemble(repository, "whole", "a", "b")
+    write_ensemble(make_model("b"), "whole", "a", "b")
 
-    status, output = setting.profile(
+    output = setting.succeeds(
         profile_models=["whole"],
         concurrency_sweep_disable=True,
         ensemble_composing_models={
@@ -80,9 +75,8 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
         },
     )
 
-    assert status == 0, output
     assert "unknown is not called by any model of this run: ignored" in output
-    assert loads(pretend)[:6] == [
+    assert pretend.loads[:6] == [
         "load a count=1 max_batch_size=8",
         "load b count=1 max_batch_size=8",
         "load whole count=1 max_batch_size=8",
@@ -91,7 +85,7 @@ def test_the_parts_of_an_ensemble_are_loaded_before_it_and_searched_unasked(
         "load whole count=1 max_batch_size=1",
     ]
     for part in ("a", "b"):
-        assert len({call for call in loads(pretend) if call.startswith(f"load {part} ")}) > 2
+        assert len({call for call in pretend.loads if call.startswith(f"load {part} ")}) > 2
     assert (setting.directory / "output_model_repository" / "whole_config_0").is_dir()
     assert (setting.directory / "output_model_repository" / "a_config_0").is_dir()
 
@@ -104,9 +98,8 @@ def test_the_answer_says_what_to_change_in_the_parts_of_an_ensemble(
     faster = [{"throughput": 100.0 * 1.5**number} for number in range(20)]
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer(*faster))
 
-    status, output = setting.profile(profile_models=["whole"], concurrency_sweep_disable=True)
+    setting.succeeds(profile_models=["whole"], concurrency_sweep_disable=True)
 
-    assert status == 0, output
     difference = (setting.directory / "best" / "whole" / "config.diff").read_text()
     assert "+++ best/a/config.pbtxt" in difference
     summaries = setting.directory / "reports" / "summaries"
@@ -119,14 +112,12 @@ def test_a_change_of_a_called_model_alone_is_loaded_and_measured(
 ) -> None:
     make_model("a")
 
-    status, output = setting.profile(bls_composing_models=["a"], concurrency_sweep_disable=True)
+    output = setting.succeeds(bls_composing_models=["a"], concurrency_sweep_disable=True)
 
-    assert status == 0, output
     assert all("--bls-composing-models" in launch for launch in pretend.launches)
-    measured = output.count("Profiling m_config")
-    assert measured == len(pretend.launches) > 4
+    assert output.count("Profiling m_config") == len(pretend.launches) > 4
     # the second variant differs in the called model alone
-    assert loads(pretend)[2:6] == [
+    assert pretend.loads[2:6] == [
         "load a count=1 max_batch_size=1",
         "load m count=1 max_batch_size=1",
         "load a count=2 max_batch_size=1",
@@ -143,9 +134,8 @@ def test_an_interrupted_search_over_parts_goes_on_where_it_was(setting, make_mod
     process.terminate()
     first, _ = process.communicate(timeout=180)
 
-    status, second = setting.profile(**changes)
+    second = setting.succeeds(**changes)
 
-    assert status == 0, second
     assert profiled(first) + profiled(second) == profiled(whole)
 
 
@@ -171,10 +161,7 @@ def profiled(output: str) -> list[str]:
             {"cpu_only_composing_models": ["a"]},
             "cpu_only_composing_models: a is not called by any model of this run",
         ),
-        (
-            {"bls_composing_models": ["nowhere"]},
-            "no model 'nowhere'",
-        ),
+        ({"bls_composing_models": ["nowhere"]}, "no model 'nowhere'"),
         (
             {
                 "profile_models": ["m", "whole"],
@@ -198,9 +185,8 @@ def test_what_cannot_be_searched_is_told_before_anything_starts(
     path = setting.directory / "config.yaml"
     path.write_text(yaml.safe_dump({**setting.config, **changes}, sort_keys=False))
 
-    status, _, error = run("profile", "-f", str(path), env=setting.variables)
+    error = error_of(run("profile", "-f", str(path), env=setting.variables), USAGE)
 
-    assert status == USAGE
     assert len(error.splitlines()) == 1
     assert message in error
     assert pretend.server_calls == []
@@ -223,9 +209,8 @@ def test_a_server_that_we_start_allows_it(
 ) -> None:
     setting.config["triton_server_path"] = str(pretend.tritonserver(knows=knows))
 
-    status, output = setting.profile("--run-config-search-disable", **changes)
+    setting.succeeds("--run-config-search-disable", **changes)
 
-    assert status == 0, output
     (start,) = [call for call in pretend.server_calls if call.startswith("start")]
     assert (f"{FLAG}=true" in start) is is_given
 
@@ -233,13 +218,12 @@ def test_a_server_that_we_start_allows_it(
 def test_the_users_flag_counts(setting, pretend) -> None:
     setting.config["triton_server_path"] = str(pretend.tritonserver(knows=[FLAG[2:]]))
 
-    status, output = setting.profile(
+    output = setting.succeeds(
         "--run-config-search-disable",
         perf_analyzer_flags={"shared-memory": "system"},
         triton_server_flags={"allow-client-shm": False},
     )
 
-    assert status == 0, output
     assert "is unknown" not in output
     (start,) = [call for call in pretend.server_calls if call.startswith("start")]
     assert f"{FLAG}=false" in start
@@ -254,9 +238,8 @@ def test_a_step_without_a_version_is_named(run, tmp_path: Path) -> None:
     Ensemble(steps=[step("step", version=None)]).write(tmp_path / "models" / "chain")
     write(tmp_path, "[chain]")
 
-    status, _, error = run("config", "validate", "c.yaml")
+    error = error_of(run("config", "validate", "c.yaml"), USAGE)
 
-    assert status == USAGE
     assert "step 1 (step) of chain has no model_version: write -1" in error
     _, output, error = run("doctor", "--no-models", "-f", "c.yaml")
     assert "step 1 (step) of chain has no model_version: write -1" in " ".join(output.split())
@@ -268,9 +251,8 @@ def test_a_missing_step_is_told_once_for_each_ensemble(run, tmp_path: Path, mode
         Ensemble(steps=[step("resnet")]).write(tmp_path / "models" / name)
     write(tmp_path, models)
 
-    status, _, error = run("config", "validate", "c.yaml")
+    error = error_of(run("config", "validate", "c.yaml"), USAGE)
 
-    assert status == USAGE
     first, second = error.splitlines()
     assert "step 1 (resnet) of chain: no model 'resnet' in" in first
     assert "step 1 (resnet) of chain2: no model 'resnet' in" in second

@@ -17,6 +17,7 @@ from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.features.capacity.capacity_text import capacity_schema
 from model_analyzer.reports.document import results_schema
 from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import error_of, output_of
 from tests.features.capacity.replicas import open_load
 from tests.unit.builders import measurement, trial, variant
 
@@ -85,15 +86,13 @@ def test_a_limit_on_costs_is_a_constraint(run: Run, checkpoint: Path, prices: Pa
     limit = ("--constraint", "cost_per_million_inferences<1", "--prices", str(prices))
 
     assert "max_batch_size: 8" in run("best", *limit)[1]
-    status, _, error = run("best", "--constraint", "cost_per_million_inferences<0.9", *limit[2:])
-    assert status == 1
+    error = error_of(run("best", "--constraint", "cost_per_million_inferences<0.9", *limit[2:]), 1)
     assert "no configuration meets the constraints" in error
 
 
 def test_the_best_of_a_checkpoint_shows_costs(run: Run, checkpoint: Path, prices: Path) -> None:
-    status, output, _ = run("checkpoint", "best", "--prices", str(prices))
+    output = output_of(run("checkpoint", "best", "--prices", str(prices)))
 
-    assert status == 0
     assert "Cost/million" in output
     assert re.search(r"m_config_1 .* 0\.93\b", output)  # 1 EUR / (300 x 3600) x 10^6
     assert "Cost" not in run("checkpoint", "best")[1]
@@ -102,11 +101,10 @@ def test_the_best_of_a_checkpoint_shows_costs(run: Run, checkpoint: Path, prices
 def test_reports_of_an_old_checkpoint_show_costs(
     run: Run, checkpoint: Path, prices: Path, tmp_path: Path
 ) -> None:
-    status, _, error = run(
-        "report", "-n", "m_config_1", "-e", ".", "-o", "json,csv", "--prices", str(prices)
+    output_of(
+        run("report", "-n", "m_config_1", "-e", ".", "-o", "json,csv", "--prices", str(prices))
     )
 
-    assert status == 0, error
     document = json.loads(next(tmp_path.rglob("measurements.json")).read_text())
     assert "cost_per_million_inferences" in document["measurements"][0]["metrics"]
 
@@ -130,9 +128,8 @@ def test_an_unknown_cost_is_unknown_and_says_why(run: Run, checkpoint: Path, pri
 def test_costs_without_prices_are_refused(
     run: Run, checkpoint: Path, command: tuple[str, ...]
 ) -> None:
-    status, _, error = run(*command, "--metric", "cost_per_million_inferences")
+    error = error_of(run(*command, "--metric", "cost_per_million_inferences"), USAGE)
 
-    assert status == USAGE
     assert "--prices: cost_per_million_inferences needs prices of the hardware" in error
 
 
@@ -158,9 +155,8 @@ def test_replicas_have_a_cost(run: Run, tmp_path: Path, prices: Path) -> None:
         state.save()
     question = ("--rate", "500", "--constraint", "perf_latency_p99<50", "--prices", str(prices))
 
-    status, output, _ = run("capacity", *question)
+    output = output_of(run("capacity", *question))
 
-    assert status == 0
     assert (
         "They cost 2.80 EUR an hour (7 x (8 cores); prices of 2026-11-25): 1.56 EUR for a million"
         " requests." in output
@@ -173,12 +169,11 @@ def test_replicas_have_a_cost(run: Run, tmp_path: Path, prices: Path) -> None:
 
 def test_a_run_can_search_for_the_cheapest(setting, pretend, prices: Path) -> None:
     """The search is told costs, and the checkpoint does not have them."""
-    status, output = setting.profile(
+    output = setting.succeeds(
         "--search", "adaptive", "--prices", str(prices),
         objectives=["cost_per_million_inferences"], constraints={"perf_latency_p99": {"max": 50}},
     )  # fmt: skip
 
-    assert status == 0, output
     results = json.loads((setting.directory / "results" / "results.json").read_text())
     jsonschema.validate(results, results_schema())
     (model,) = results["models"]
@@ -194,7 +189,6 @@ def test_a_run_can_search_for_the_cheapest(setting, pretend, prices: Path) -> No
 
 
 def test_a_run_that_looks_for_costs_needs_prices(setting) -> None:
-    status, output = setting.profile(objectives=["cost_per_million_tokens"])
+    output = setting.fails(USAGE, objectives=["cost_per_million_tokens"])
 
-    assert status == USAGE
     assert "cost_per_million_tokens needs prices of the hardware (give a file" in output

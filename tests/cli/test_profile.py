@@ -35,9 +35,8 @@ def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
         pretend.perf_analyzer(*[{"throughput": 100.0 * 1.5**n} for n in range(20)])
     )
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert steps(pretend) == [
         "start",
         "load m count=1 max_batch_size=8",
@@ -56,9 +55,8 @@ def test_a_run_loads_and_measures_in_the_known_order(setting, pretend) -> None:
 
 
 def test_the_best_are_measured_again_in_rounds(setting) -> None:
-    status, output = setting.profile("--progress", "json", measurement="auto")
+    output = setting.succeeds("--progress", "json", measurement="auto")
 
-    assert status == 0, output
     assert "Measuring the best configurations again, for longer" in output
     events = [json.loads(line) for line in output.splitlines() if line.startswith('{"event"')]
     again = [
@@ -68,9 +66,8 @@ def test_the_best_are_measured_again_in_rounds(setting) -> None:
 
 
 def test_how_long_variants_took_to_load_is_kept(setting) -> None:
-    status, output = setting.profile()
+    setting.succeeds()
 
-    assert status == 0, output
     lines = (setting.directory / "checkpoints" / "0.ckpt").read_text().splitlines()
     entries = [json.loads(line) for line in lines]
     taken = [entry for entry in entries if entry.get("entry") == "measurement"]
@@ -85,11 +82,8 @@ def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(
     setting, pretend, measurement: str, sizes: tuple[int, ...]
 ) -> None:
     """Rounds are noisy: growth has to be missing twice."""
-    status, output = setting.profile(
-        run_config_search_max_model_batch_size=8, measurement=measurement
-    )
+    setting.succeeds(run_config_search_max_model_batch_size=8, measurement=measurement)
 
-    assert status == 0, output
     _, *loads = dict.fromkeys(step for step in steps(pretend) if step.startswith("load"))
     assert loads == [
         f"load m count={count} max_batch_size={size}" for count in (1, 2) for size in sizes
@@ -97,9 +91,8 @@ def test_batch_limits_are_not_doubled_where_throughput_does_not_grow(
 
 
 def test_files_are_where_users_look_for_them(setting) -> None:
-    status, output = setting.profile(skip_detailed_reports=False)
+    output = setting.succeeds(skip_detailed_reports=False)
 
-    assert status == 0, output
     here: Path = setting.directory
     assert (here / "checkpoints" / "0.ckpt").exists()
     assert (here / "output_model_repository" / "m_config_0" / "config.pbtxt").exists()
@@ -132,9 +125,8 @@ def test_the_same_command_works_twice_in_one_directory(setting) -> None:
     assert (output / "m_config_0" / "1").exists()
     (output / "mine").mkdir()
 
-    status, text = setting.profile(override_output_model_repository=False)
+    text = setting.fails(2, override_output_model_repository=False)
 
-    assert status == 2
     assert f"contains mine, {FOREIGN_ENTRY}" in text
     assert (output / "m_config_0" / "1").exists()
 
@@ -166,9 +158,8 @@ def test_a_second_run_measures_nothing_and_writes_no_checkpoint(setting, pretend
     first = setting.rows
     launches = len(pretend.launches)
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert len(pretend.launches) == launches
     assert setting.checkpoints == ["0.ckpt"]
     assert setting.rows == first
@@ -198,9 +189,8 @@ def test_a_wider_run_measures_what_is_missing(setting, pretend) -> None:
     setting.profile()
     before = len(pretend.launches)
 
-    status, _ = setting.profile(run_config_search_max_concurrency=4)
+    setting.succeeds(run_config_search_max_concurrency=4)
 
-    assert status == 0
     assert set(measured(pretend)[before:]) == {"4"}
     assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
 
@@ -229,18 +219,15 @@ def test_changed_server_flags_are_measured_again_and_not_mixed(setting, pretend)
 def test_two_models_make_two_checkpoints(setting, make_model) -> None:
     make_model("n")
 
-    status, output = setting.profile(
-        profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}}
-    )
+    setting.succeeds(profile_models={"m": {"cpu_only": True}, "n": {"cpu_only": True}})
 
-    assert status == 0, output
     assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
     assert {row[0] for row in setting.rows} == {"m", "n"}
     assert (setting.directory / "best" / "n" / "config.pbtxt").exists()
 
 
 def test_listed_loads_and_parameters_are_all_that_is_measured(setting, pretend) -> None:
-    status, output = setting.profile(
+    output = setting.succeeds(
         profile_models={
             "m": {
                 "cpu_only": True,
@@ -253,18 +240,16 @@ def test_listed_loads_and_parameters_are_all_that_is_measured(setting, pretend) 
         }
     )
 
-    assert status == 0, output
     assert len(setting.rows) == 5 * 2 * 2
     assert measured(pretend)[:4] == ["1", "3", "1", "3"]
     assert "Setting dynamic_batching to {'max_queue_delay_microseconds': 100}" in output
 
 
 def test_the_command_line_wins_over_the_file(setting, pretend) -> None:
-    status, output = setting.profile(
+    setting.succeeds(
         "-c", "5", "--run-config-search-disable", "-e", "elsewhere", "--num-configs-per-model=1"
     )
 
-    assert status == 0, output
     assert measured(pretend) == ["5"]
     assert (setting.directory / "elsewhere" / "results").exists()
     assert not (setting.directory / "results").exists()
@@ -272,9 +257,8 @@ def test_the_command_line_wins_over_the_file(setting, pretend) -> None:
 
 def test_a_latency_budget_is_searched_for_and_kept(setting, pretend) -> None:
     # the pretend perf_analyzer takes 10 ms for each concurrent request
-    status, output = setting.profile("--latency-budget", "70", run_config_search_max_concurrency=16)
+    setting.succeeds("--latency-budget", "70", run_config_search_max_concurrency=16)
 
-    assert status == 0, output
     assert setting.rows[0][2] == "7"
     assert {row[2]: row[6] for row in setting.rows}["8"] == "No"
     assert (
@@ -284,15 +268,14 @@ def test_a_latency_budget_is_searched_for_and_kept(setting, pretend) -> None:
 
 
 def test_when_nothing_passes_the_nearest_is_named(setting) -> None:
-    status, output = setting.profile("--latency-budget", "5")
+    output = setting.succeeds("--latency-budget", "5")
 
-    assert status == 0, output
     assert "No configuration meets the constraints" in " ".join(output.split())
     assert all(row[6] == "No" for row in setting.rows)
 
 
 def test_a_variant_that_does_not_load_fails_and_the_others_go_on(setting, pretend) -> None:
-    status, output = setting.profile(
+    output = setting.succeeds(
         profile_models={
             "m": {
                 "cpu_only": True,
@@ -304,7 +287,6 @@ def test_a_variant_that_does_not_load_fails_and_the_others_go_on(setting, preten
         }
     )
 
-    assert status == 0, output
     assert {row[3] for row in setting.rows} == {"m_config_default", "m_config_1"}
     assert f"m_config_0 {DID_NOT_LOAD}: Internal: ModuleNotFoundError" in output
     assert "runtime install --with" in output
@@ -338,18 +320,17 @@ def test_a_model_that_never_works_is_given_up_and_the_next_one_measured(
 ) -> None:
     make_model("broken", fake="fail")
 
-    status, output = setting.profile(
-        profile_models={"broken": {"cpu_only": True}, "m": {"cpu_only": True}}
+    output = setting.fails(
+        1, profile_models={"broken": {"cpu_only": True}, "m": {"cpu_only": True}}
     )
 
-    assert status == 1
     assert "The first 2 attempts failed and none succeeded" in output
     assert "Traceback" not in output
     assert {row[0] for row in setting.rows} == {"m"}
 
 
 def test_the_server_is_started_again_after_it_died(setting, pretend) -> None:
-    status, output = setting.profile(
+    output = setting.succeeds(
         profile_models={
             "m": {
                 "cpu_only": True,
@@ -359,7 +340,6 @@ def test_the_server_is_started_again_after_it_died(setting, pretend) -> None:
         }
     )
 
-    assert status == 0, output
     assert {row[3] for row in setting.rows} == {"m_config_default", "m_config_1"}
     assert "the server died while it loaded m_config_0" in output
 
@@ -367,18 +347,16 @@ def test_the_server_is_started_again_after_it_died(setting, pretend) -> None:
 def test_a_load_generator_that_was_killed_once_gets_another_try(setting, pretend) -> None:
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({}, {"signal": 9}, {}))
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert "killed by SIGKILL" in output
     assert "trying once more" in output
     assert not (setting.directory / "perf_analyzer_error.log").exists()
 
 
 def test_verbose_shows_the_table_that_scripts_count(setting) -> None:
-    status, output = setting.profile("-v")
+    output = setting.succeeds("-v")
 
-    assert status == 0
     lines = output.splitlines()
     start = lines.index("Models (Inference):")
     assert lines[start + 1].split()[0] == "Model"
@@ -392,11 +370,10 @@ def test_quiet_says_nothing_when_all_is_well(setting) -> None:
 
 
 def test_memory_is_measured_when_asked_for(setting) -> None:
-    status, output = setting.profile(
+    setting.succeeds(
         "--collect-cpu-metrics", "--inference-output-fields", "model_name,cpu_used_ram"
     )
 
-    assert status == 0, output
     assert all(float(row[1]) > 1 for row in setting.rows)
 
 
@@ -406,9 +383,8 @@ def test_an_ensemble_is_measured_as_it_is(setting, make_model, pretend) -> None:
     whole = Ensemble(steps=steps, inputs=["IN FP32 4"], outputs=["OUT FP32 4"])
     whole.write(models / "whole")
 
-    status, output = setting.profile("--run-config-search-disable", profile_models=["whole"])
+    setting.succeeds("--run-config-search-disable", profile_models=["whole"])
 
-    assert status == 0, output
     assert {row[3] for row in setting.rows} == {"whole_config_default: part_config_default"}
     loads = [call.split()[1] for call in pretend.server_calls if call.startswith("load")]
     assert loads == ["part", "whole"]
@@ -447,9 +423,8 @@ def test_measurements_under_other_flags_are_not_mixed(setting, pretend) -> None:
     setting.profile(perf_analyzer_flags={"string-length": 10})
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"throughput": 5}))
 
-    status, output = setting.profile(perf_analyzer_flags={"string-length": 9999})
+    setting.succeeds(perf_analyzer_flags={"string-length": 9999})
 
-    assert status == 0, output
     assert {row[7] for row in setting.rows} == {"5.0"}
 
 
@@ -465,14 +440,14 @@ def test_generated_input_of_another_kind_is_measured_again(setting, pretend) -> 
 def test_what_was_measured_before_an_error_is_reported(setting, make_model, pretend) -> None:
     make_model("other")
 
-    status, output = setting.profile(
+    output = setting.fails(
+        1,
         profile_models={
             "m": {"cpu_only": True},
             "other": {"triton_server_environment": {"PYTHONHOME": "/no/where"}},
-        }
+        },
     )
 
-    assert status == 1
     assert (setting.directory / "reports" / "summaries" / "m" / "result_summary.html").exists()
     assert {row[0] for row in setting.rows} == {"m"}
     assert "Traceback" not in output
@@ -486,9 +461,8 @@ def test_what_an_earlier_run_recommended_does_not_outlive_its_measurements(
     (setting.directory / "models" / "m" / "1" / "model.py").write_text("# another\n")
     setting.config["perf_analyzer_path"] = str(pretend.perf_analyzer({"status": 99}))
 
-    status, _ = setting.profile()
+    setting.fails(1)
 
-    assert status == 1
     assert not (setting.directory / "best" / "m" / "config.pbtxt").exists()
     assert not (setting.directory / "results" / "metrics-model-inference.csv").exists()
 
@@ -522,9 +496,8 @@ def test_analyze_ranks_again_without_measuring(setting, pretend, run) -> None:
 def test_request_rates_are_searched_and_shown(setting, pretend) -> None:
     del setting.config["run_config_search_max_concurrency"]
 
-    status, output = setting.profile("--request-rate", "10,20")
+    setting.succeeds("--request-rate", "10,20")
 
-    assert status == 0, output
     text = (setting.directory / "results" / "metrics-model-inference.csv").read_text()
     assert text.splitlines()[0].split(",")[2] == "Request Rate"
     assert {row[2] for row in setting.rows} == {"10", "20"}
@@ -536,12 +509,11 @@ def test_the_best_of_all_models_are_shown_together(setting, make_model, names: l
     """Of one model, too: scripts look for the page whatever the number of models."""
     make_model("other")
 
-    status, output = setting.profile(
+    setting.succeeds(
         "--num-top-model-configs", "2", "--latency-budget", "1000",
         profile_models={name: {"cpu_only": True} for name in names},
     )  # fmt: skip
 
-    assert status == 0, output
     summaries = setting.directory / "reports" / "summaries"
     directories = {path.name for path in summaries.iterdir()}
     assert directories == {*names, "Best Configs Across All Models"}
@@ -579,9 +551,8 @@ def test_a_model_without_a_configuration_is_completed_by_a_server_of_its_own(
     setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": COMPLETED}))
     setting.environment["XDG_CACHE_HOME"] = str(setting.directory / "cache")
 
-    status, output = setting.profile()
+    setting.succeeds()
 
-    assert status == 0, output
     assert steps(pretend)[:4] == [
         "start",
         "load m count=1 max_batch_size=4",
@@ -626,9 +597,8 @@ def test_what_cannot_be_completed_ends_the_run_in_one_line(setting, pretend) -> 
     setting.environment["XDG_CACHE_HOME"] = str(setting.directory / "cache")
     setting.config["triton_server_path"] = str(pretend.tritonserver(completes={"m": bare}))
 
-    status, output = setting.profile()
+    output = setting.fails(2)
 
-    assert status == 2
     assert output.splitlines()[-1].endswith(
         "m/config.pbtxt: the server could not complete the configuration: it has no input; add it"
         " to the file"
@@ -645,14 +615,13 @@ def test_in_mode_c_api_no_server_is_started(setting, pretend) -> None:
     library.parent.mkdir(parents=True)
     library.touch()
 
-    status, output = setting.profile(
+    output = setting.succeeds(
         triton_launch_mode="c_api",
         triton_install_path="triton",
         triton_server_path="/nonexistent",
         triton_server_flags={"log-verbose": 1},
     )
 
-    assert status == 0, output
     assert "triton_server_flags has no effect in launch mode c_api" in output
     assert pretend.server_calls == []
     places = set()
@@ -686,9 +655,8 @@ def test_the_output_of_perf_analyzer_goes_where_the_user_wants_it(setting) -> No
 def test_a_busy_machine_is_told_once_and_with_every_measurement(setting) -> None:
     setting.timings = Timings(busy_share=-1.0)
 
-    status, output = setting.profile()
+    output = setting.succeeds()
 
-    assert status == 0, output
     assert output.count("of this machine's CPU time, so measurements are noisy") == 1
     kept = load(setting.directory / "checkpoints").records
     notices = [record.outcome.notices for record in kept if isinstance(record.outcome, Measurement)]

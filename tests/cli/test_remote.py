@@ -43,9 +43,8 @@ def remote(setting, elsewhere):
 
 
 def test_a_remote_server_is_searched_like_one_of_our_own(setting, remote, pretend) -> None:
-    status, output = setting.profile(**remote())
+    setting.succeeds(**remote())
 
-    assert status == 0, output
     assert len(setting.rows) == 10
     assert not [call for call in pretend.server_calls if call.startswith("stop")]
     assert pretend.server_calls[-1] == "unload m"
@@ -53,11 +52,10 @@ def test_a_remote_server_is_searched_like_one_of_our_own(setting, remote, preten
 
 @pytest.mark.parametrize("metrics", ["", GPU], ids=["unknown GPUs", "a GPU in its metrics"])
 def test_gpu_instances_are_searched_whatever_this_machine_has(setting, remote, metrics) -> None:
-    status, output = setting.profile(
+    output = setting.succeeds(
         **remote(metrics=metrics), profile_models=["m"], run_config_search_max_instance_count=1
     )
 
-    assert status == 0, output
     assert "Setting instance_group to [{'count': 1, 'kind': 'KIND_GPU'}]" in output
 
 
@@ -67,14 +65,12 @@ def test_results_of_another_kind_of_gpu_are_not_used(setting, remote, pretend) -
     setting.profile(**remote(metrics=GPU), **once)
     assert len(pretend.launches) == 1
 
-    status, output = setting.profile(**remote(metrics=GPU.replace("aaaa", "bbbb")), **once)
-    assert status == 0, output
+    output = setting.succeeds(**remote(metrics=GPU.replace("aaaa", "bbbb")), **once)
     same = "GPU devices match checkpoint (others of the same kind: 1 x GPU (17069 MB))"
     assert same in output
     assert len(pretend.launches) == 1
 
-    status, output = setting.profile(**remote(metrics=GPU.replace("1706", "3406")), **once)
-    assert status == 1
+    output = setting.fails(1, **remote(metrics=GPU.replace("1706", "3406")), **once)
     assert "GPU devices do not match checkpoint" in output
     assert len(pretend.launches) == 1
 
@@ -88,7 +84,7 @@ def test_headers_reach_the_server_and_are_shown_and_stored_nowhere(
         pretend.perf_analyzer({}, {"status": 99, "text": "error: no luck today"})
     )
 
-    status, output = setting.profile(
+    output = setting.succeeds(
         "-v",
         **remote(header="authorization:Bearer s3cr3t"),
         client_protocol=protocol,
@@ -98,7 +94,6 @@ def test_headers_reach_the_server_and_are_shown_and_stored_nowhere(
         concurrency=[1, 2],
     )
 
-    assert status == 0, output
     assert "Authorization:Bearer s3cr3t" in pretend.launches[0]
     assert "-H 'Authorization: ******'" in output
     assert (setting.directory / "perf_analyzer_error.log").exists()
@@ -119,11 +114,8 @@ def test_a_model_without_a_configuration_is_completed_by_the_remote_server(
     (setting.directory / "models" / "m" / "config.pbtxt").unlink()
     repository = setting.config["model_repository"]
 
-    status, output = setting.profile(
-        "--run-config-search-disable", **remote(), model_repository=repository
-    )
+    setting.succeeds("--run-config-search-disable", **remote(), model_repository=repository)
 
-    assert status == 0, output
     changes = [call for call in pretend.server_calls if call.split()[0] in ("load", "unload")]
     # left as it was found, and only then measured
     assert [call.split()[0] for call in changes] == ["load", "unload", "load", "unload"]
@@ -136,9 +128,8 @@ def test_a_server_elsewhere_is_no_neighbour(setting, remote) -> None:
     """Where it is on this machine, its work would look like that of others."""
     setting.timings = Timings(busy_share=-1.0)
 
-    status, output = setting.profile(**remote())
+    output = setting.succeeds(**remote())
 
-    assert status == 0, output
     assert "of this machine's CPU time" not in output
 
 
@@ -160,41 +151,35 @@ def is_fetched(tmp_path: Path) -> Callable[[], bool]:
 
 
 def test_a_run_measures_the_same_trials(setting, url: str, tmp_path: Path) -> None:
-    status, output = setting.profile()
-    assert status == EXIT_OK, output
+    setting.succeeds()
     rows = len(setting.rows)
 
-    status, output = setting.profile(model_repository=str(tmp_path / "elsewhere"))
+    output = setting.succeeds(model_repository=str(tmp_path / "elsewhere"))
 
-    assert status == EXIT_OK, output
     assert "No changes made to analyzer data" in output  # everything has been measured
     assert len(setting.rows) == rows
 
 
 def test_what_is_wrong_anyway_is_told_before_the_download(setting, url: str, is_fetched) -> None:
-    status, output = setting.profile(export_path="/proc/nowhere")
+    output = setting.fails(EXIT_USAGE, export_path="/proc/nowhere")
 
-    assert status == EXIT_USAGE
     assert "/proc/nowhere cannot be written" in output
     assert not is_fetched()
 
 
 def test_a_dry_run_needs_the_files(setting, url: str, is_fetched) -> None:
-    status, output = setting.profile("--dry-run", "--json")
+    output = setting.succeeds("--dry-run", "--json")
 
-    assert status == EXIT_OK, output
     [subject] = json.loads(output)["subjects"]
     assert subject["variants"]
     assert is_fetched()
 
 
 def test_patterns_are_resolved_when_it_is_fetched(setting, url: str) -> None:
-    status, output = setting.profile("--dry-run", "--json", profile_models="all")
-    assert status == EXIT_OK, output
+    output = setting.succeeds("--dry-run", "--json", profile_models="all")
     assert [subject["models"] for subject in json.loads(output)["subjects"]] == [["m"]]
 
-    status, output = setting.profile("--dry-run", profile_models="x*")
-    assert status == EXIT_USAGE
+    output = setting.fails(EXIT_USAGE, "--dry-run", profile_models="x*")
     assert "matches 'x*'" in output
     assert "models there: m" in output
 

@@ -22,17 +22,15 @@ ALL = 10  # trials of the setting
 
 
 def test_checkpoints_are_written_as_often_and_named_as_asked(setting) -> None:
-    status, output = setting.profile("--checkpoint-every", "4", "--checkpoint-prefix", "night")
+    setting.succeeds("--checkpoint-every", "4", "--checkpoint-prefix", "night")
 
-    assert status == 0, output
     assert setting.checkpoints == ["night-0.ckpt", "night-1.ckpt", "night-2.ckpt"]
     assert len(load(setting.directory / "checkpoints", "night").records) == ALL
 
 
 def test_a_run_without_checkpoints_leaves_none_and_answers(setting) -> None:
-    status, output = setting.profile("--no-checkpoint", "-v")
+    output = setting.succeeds("--no-checkpoint", "-v")
 
-    assert status == 0, output
     assert not (setting.directory / "checkpoints").exists()
     assert "No checkpoint is read or written." in output
     assert "Saved checkpoint" not in output
@@ -44,13 +42,11 @@ def test_a_run_goes_on_from_a_chosen_checkpoint(setting, pretend) -> None:
     before = len(pretend.launches)
     first = load(setting.directory / "checkpoints").header.uuid
 
-    status, output = setting.profile("--resume-from", "0")
+    setting.succeeds("--resume-from", "0")
 
-    assert status == 0, output
     assert len(pretend.launches) - before == ALL - 4
     assert len(load(setting.directory / "checkpoints").records) == ALL
-    status, output = setting.profile("--resume-from", first[:8])
-    assert status == 0, output
+    setting.succeeds("--resume-from", first[:8])
     assert len(pretend.launches) - before == ALL - 4
 
 
@@ -75,9 +71,8 @@ def test_a_run_goes_on_from_a_file(setting, pretend) -> None:
     (setting.directory / "then" / "0.ckpt").rename(setting.directory / "saved by hand")
     before = len(pretend.launches)
 
-    status, output = setting.profile("--checkpoint-load-file", "saved by hand")
+    setting.succeeds("--checkpoint-load-file", "saved by hand")
 
-    assert status == 0, output
     assert len(pretend.launches) == before
 
 
@@ -85,9 +80,8 @@ def test_starting_anew_removes_what_there_was(setting, pretend) -> None:
     setting.profile()
     (setting.directory / "checkpoints" / "notes").write_text("mine")
 
-    status, output = setting.profile("--fresh")
+    setting.succeeds("--fresh")
 
-    assert status == 0, output
     assert len(pretend.launches) == 2 * ALL
     assert setting.checkpoints == ["0.ckpt"]
     assert (setting.directory / "checkpoints" / "notes").read_text() == "mine"
@@ -117,9 +111,8 @@ def test_the_log_says_what_a_run_starts_from_and_nothing_else(
     assert setting.checkpoints == ["0.ckpt", "1.ckpt"]
     shutil.copy(setting.directory / "checkpoints" / "0.ckpt", setting.directory / "saved")
 
-    status, output = setting.profile("-v", *arguments)
+    output = setting.succeeds("-v", *arguments)
 
-    assert status == 0, output
     lines = re.findall(r"Loaded checkpoint.*|.*tarting a fresh run.*|Starting from.*", output)
     assert [line.split("] ")[-1] for line in lines] == [sentence.format(setting.directory)]
 
@@ -135,9 +128,8 @@ def test_the_log_says_what_a_run_starts_from_and_nothing_else(
     ],
 )
 def test_what_is_not_there_is_one_line(setting, arguments: list[str], said: str) -> None:
-    status, output = setting.profile("-q", *arguments)
+    output = setting.fails(2, "-q", *arguments)
 
-    assert status == 2
     assert said in output
     assert len(output.splitlines()) == 1, output
 
@@ -152,9 +144,8 @@ def test_what_is_not_there_is_one_line(setting, arguments: list[str], said: str)
     ],
 )
 def test_two_beginnings_are_one_too_many(setting, arguments: list[str]) -> None:
-    status, output = setting.profile(*arguments)
+    output = setting.fails(2, *arguments)
 
-    assert status == 2
     assert "cannot be combined" in output
 
 
@@ -184,9 +175,8 @@ def elsewhere(setting) -> Path:
 def test_another_machine_is_an_error_where_nobody_can_be_asked(setting, pretend, elsewhere) -> None:
     before = len(pretend.launches)
 
-    status, output = setting.profile("-q")
+    output = setting.fails(1, "-q")
 
-    assert status == 1
     assert len(output.splitlines()) == 1, output
     assert f"The machine does not match the checkpoint: {elsewhere} was measured on" in output
     assert "was measured on a different processor: was Another, 96 cores" in output
@@ -199,9 +189,8 @@ def test_measurements_of_another_machine_are_used_where_that_is_asked_for(
 ) -> None:
     before = len(pretend.launches)
 
-    status, output = setting.profile("--on-mismatch", "use")
+    output = setting.succeeds("--on-mismatch", "use")
 
-    assert status == 0, output
     assert USING_ITS_MEASUREMENTS in output
     assert len(pretend.launches) == before
 
@@ -212,9 +201,8 @@ def test_measuring_afresh_beside_another_machine_keeps_what_was_measured_there(
     before = len(pretend.launches)
     old = sorted(elsewhere.glob("*.ckpt"))
 
-    status, output = setting.profile("--on-mismatch", "fresh")
+    setting.succeeds("--on-mismatch", "fresh")
 
-    assert status == 0, output
     assert len(pretend.launches) - before == ALL
     assert all(path.exists() for path in old)
     assert "Another" not in load(elsewhere).header.host["Processor"]
@@ -224,9 +212,8 @@ def test_what_else_is_different_is_said_and_no_obstacle(setting, pretend) -> Non
     setting.profile()
     before = len(pretend.launches)
 
-    status, output = setting.profile("-v", run_config_search_max_concurrency=4)
+    output = setting.succeeds("-v", run_config_search_max_concurrency=4)
 
-    assert status == 0, output
     assert "search.max_concurrency of m: was 2, now 4" in output
     assert len(pretend.launches) - before == ALL // 2
 
@@ -248,8 +235,7 @@ def test_own_windows_are_measured_where_there_are_only_rounds(
     setting, pretend, tmp_path: Path
 ) -> None:
     """Killed in between, the run goes on with the next trial."""
-    status, output = setting.profile(measurement="auto")
-    assert status == 0, output
+    setting.succeeds(measurement="auto")
     short = len(load(tmp_path / "checkpoints").records)
     before = len(pretend.launches)
 
@@ -257,9 +243,8 @@ def test_own_windows_are_measured_where_there_are_only_rounds(
     setting.wait_until(lambda: len(pretend.launches) > before + 2)
     process.kill()
     process.wait()
-    status, output = setting.profile("-v", measurement="perf_analyzer")
+    setting.succeeds("-v", measurement="perf_analyzer")
 
-    assert status == 0, output
     assert len(pretend.launches) - before in (ALL, ALL + 1)  # the one that was killed, too
     records = load(tmp_path / "checkpoints").records
     careful = [each for each in records if not is_round(each)]
@@ -273,12 +258,10 @@ def test_own_windows_are_measured_where_there_are_only_rounds(
 
 
 def test_rounds_continue_own_windows(setting, pretend, tmp_path: Path) -> None:
-    status, output = setting.profile()
-    assert status == 0, output
+    setting.succeeds()
 
-    status, output = setting.profile(measurement="auto")
+    setting.succeeds(measurement="auto")
 
-    assert status == 0, output
     records = load(tmp_path / "checkpoints").records
     firsts = [each for each in records if not each.trial.repetition]
     assert len(firsts) == ALL
@@ -300,7 +283,6 @@ def test_the_time_of_earlier_runs_counts_for_a_budget_if_the_user_says_so(
     setting.profile("--max-measurements", "3", **adaptive, budget="10m")
     before = len(pretend.launches)
 
-    status, output = setting.profile(**adaptive, budget="1s")
+    setting.succeeds(**adaptive, budget="1s")
 
-    assert status == 0, output
     assert (len(pretend.launches) == before) is counts

@@ -18,6 +18,7 @@ import pytest
 
 from model_analyzer.reports.document import results_schema
 from model_analyzer.state.format.codec import decode, encode
+from tests.cli.conftest import output_of
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -88,29 +89,26 @@ def check_commands(setting, run: Run, tmp_path: Path, output: str, changes: Any)
     status, text, _ = run("checkpoint", "best", "-s", where, *conditions)
     assert (status, model["sentence"] in " ".join(text.split())) == (0, True), text
     shutil.rmtree(tmp_path / "merged", ignore_errors=True)
-    status, _, error = run("checkpoint", "merge", *[where] * 2, "--output-dir", "merged")
-    assert status == 0, error
+    output_of(run("checkpoint", "merge", *[where] * 2, "--output-dir", "merged"))
     status, text, error = run("best", "-s", "merged", "--format", "json", *conditions)
     assert (status, content_of(text)) == (0, answer), error
 
 
 @pytest.mark.parametrize("changes", MODES)
 def test_commands_recommend_what_the_run_did(setting, run: Run, tmp_path: Path, changes) -> None:
-    status, output = setting.profile(**changes)
-    assert status == 0, output
+    output = setting.succeeds(**changes)
     check_commands(setting, run, tmp_path, output, changes)
 
 
 def test_a_smaller_run_under_other_conditions(setting, run: Run, tmp_path: Path) -> None:
     """The command that the run names recommends what it did, though more is known of before."""
-    assert setting.profile()[0] == 0
+    setting.succeeds()
     flags = {"perf_analyzer_flags": {"string-length": "16"}}
     changes = {
         "profile_models": {"m": {"cpu_only": True, **flags}},
         "run_config_search_max_concurrency": 1,
     }
-    status, output = setting.profile(**changes)
-    assert status == 0, output
+    output = setting.succeeds(**changes)
     assert profiled(tmp_path)["models"][0]["circumstances"] == 2
     check_commands(setting, run, tmp_path, output, changes)
 
@@ -118,16 +116,14 @@ def test_a_smaller_run_under_other_conditions(setting, run: Run, tmp_path: Path)
 def test_models_together_in_another_order(setting, run: Run, tmp_path: Path) -> None:
     """The group that was measured answers, with the conclusion and the goals of its search."""
     together = {**TOGETHER, "run_config_search_mode": "adaptive"}
-    status, output = setting.profile(**together)
-    assert status == 0, output
+    setting.succeeds(**together)
     answer = profiled(tmp_path)
     assert answer["models"][0]["conclusion"] is not None
     swapped = {**together, "profile_models": dict(reversed(TOGETHER["profile_models"].items()))}
-    assert setting.profile(command="analyze", **swapped)[0] == 0
+    setting.succeeds(command="analyze", **swapped)
     assert profiled(tmp_path) == answer
     # measured in both orders, it is one group of models all the same
-    status, output = setting.profile(**swapped)
-    assert status == 0, output
+    output = setting.succeeds(**swapped)
     check_commands(setting, run, tmp_path, output, swapped)
     assert len(profiled(tmp_path)["models"]) == 1
 
@@ -136,28 +132,24 @@ def test_conditions_of_one_model_say_nothing_about_another(
     setting, run: Run, tmp_path: Path
 ) -> None:
     both = {"profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}}}
-    assert setting.profile(**both)[0] == 0
+    setting.succeeds(**both)
     flags = {"perf_analyzer_flags": {"string-length": "16"}}
-    assert setting.profile(profile_models={"a": {"cpu_only": True, **flags}})[0] == 0
+    setting.succeeds(profile_models={"a": {"cpu_only": True, **flags}})
     for number in ("1", "2"):
-        status, _, error = run("report", "-n", "a_config_0", "--conditions", number, "-e", "x")
-        assert status == 0, error
-        status, _, error = run("best", "-m", "a", "--conditions", number)
-        assert status == 0, error
-        status, _, error = run("checkpoint", "best", "--model", "a", "--conditions", number)
-        assert status == 0, error
+        output_of(run("report", "-n", "a_config_0", "--conditions", number, "-e", "x"))
+        output_of(run("best", "-m", "a", "--conditions", number))
+        output_of(run("checkpoint", "best", "--model", "a", "--conditions", number))
 
 
 def test_an_answer_by_other_goals_names_them(setting, run: Run, tmp_path: Path) -> None:
     wished = {"objectives": {"perf_latency_p99": 2}, "constraints": {"perf_throughput": {"min": 1}}}
-    assert setting.profile(**wished)[0] == 0
+    setting.succeeds(**wished)
     for changes in (
         {},
         {"objectives": {"perf_latency_avg": 1, "perf_throughput": 2}},
         {"constraints": {"perf_latency_p99": {"max": 13}}},
     ):
-        status, output = setting.profile(command="analyze", **changes)
-        assert status == 0, output
+        output = setting.succeeds(command="analyze", **changes)
         status, text, error = run(*command_to_deploy(output))
         assert (status, content_of(text)) == (0, profiled(tmp_path)), error
         page = (tmp_path / "reports" / "summaries" / "m" / "result_summary.html").read_text()
@@ -169,8 +161,7 @@ def test_without_goals_the_models_are_ranked_by_those_of_the_run(
     setting, run: Run, tmp_path: Path
 ) -> None:
     """The run got its goals on the command line, and later commands get none."""
-    status, output = setting.profile("--latency-budget", "13", "--min-throughput", "1")
-    assert status == 0, output
+    setting.succeeds("--latency-budget", "13", "--min-throughput", "1")
     answer = profiled(tmp_path)
     name = answer["models"][0]["recommended"]["variant"]
     said = "goals of the run: Throughput; Max p99 Latency: 13 ms; Min Throughput: 1 infer/sec"
@@ -190,8 +181,7 @@ def test_without_goals_the_models_are_ranked_by_those_of_the_run(
     assert (status, "goals of the run" in text) == (0, False), text + error
     status, output = setting.profile("--latency-budget", "14", command="analyze")
     assert (status, "goals of the run" in output) == (0, False), output
-    goals = profiled(tmp_path)["models"][0]["goals"]
-    assert goals != answer["models"][0]["goals"]
+    assert profiled(tmp_path)["models"][0]["goals"] != answer["models"][0]["goals"]
 
 
 def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
@@ -199,7 +189,7 @@ def test_models_that_a_run_did_not_reach_are_answered_as_by_it(
 ) -> None:
     """The second model was edited, and the run was interrupted in the first."""
     both = {"profile_models": {"a": {"cpu_only": True}, "b": {"cpu_only": True}}}
-    assert setting.profile(**both)[0] == 0
+    setting.succeeds(**both)
     config = Path(setting.config["model_repository"]) / "b" / "config.pbtxt"
     config.write_text(
         f'{config.read_text()}\nparameters {{ key: "exact" value {{ string_value: "yes" }} }}\n'
@@ -244,8 +234,7 @@ def test_a_model_that_is_edited_and_edited_back(
     for number, exact in enumerate(("no", "yes", "no", "yes")):
         value = f'parameters {{ key: "exact" value {{ string_value: "{exact}" }} }}'
         (model / "config.pbtxt").write_text(f"{text}\n{value}\n")
-        status, output = setting.profile(**changes)
-        assert status == 0, output
+        output = setting.succeeds(**changes)
         check_commands(setting, run, tmp_path, output, changes)
         (answer,) = profiled(tmp_path)["models"]
         assert f'"{exact}"' in (tmp_path / "best" / "m" / "config.pbtxt").read_text()
@@ -260,8 +249,7 @@ def test_a_model_that_is_edited_and_edited_back(
     assert all(counts[1:]), counts
     for path in (model / "1").iterdir():
         path.write_text("another")
-    status, output = setting.profile(**changes)
-    assert status == 0, output
+    output = setting.succeeds(**changes)
     check_commands(setting, run, tmp_path, output, changes)
     (answer,) = profiled(tmp_path)["models"]
     assert any("files of m have changed" in part["reason"] for part in answer["left_out"])
@@ -272,7 +260,7 @@ def test_a_run_goes_on_from_an_imported_checkpoint(
     setting, pretend, run: Run, tmp_path: Path, mode: str
 ) -> None:
     changes = {"run_config_search_mode": mode}
-    assert setting.profile(**changes)[0] == 0
+    setting.succeeds(**changes)
     before = profiled(tmp_path)["models"][0]
     earlier = len(pretend.launches)
     exported = ["checkpoint", "export", "--format", "upstream", "-o", "theirs.ckpt"]
@@ -280,9 +268,8 @@ def test_a_run_goes_on_from_an_imported_checkpoint(
     assert run("checkpoint", "import", "theirs.ckpt", "-s", "new")[0] == 0
     setting.config["checkpoint_directory"] = "new"
 
-    status, output = setting.profile(**changes)
+    output = setting.succeeds(**changes)
 
-    assert status == 0, output
     check_commands(setting, run, tmp_path, output, changes)
     (answer,) = profiled(tmp_path)["models"]
     if mode == "brute":

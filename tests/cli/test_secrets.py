@@ -161,7 +161,7 @@ def test_no_secret_is_in_any_byte_that_a_command_writes_or_prints(setting, run, 
 
 
 def test_what_is_deployed_and_served_is_complete(setting, planted) -> None:
-    assert setting.profile(**planted)[0] == 0
+    setting.succeeds(**planted)
     for place in ("best/m", "output_model_repository/m_config_default"):
         text = (setting.directory / place / "config.pbtxt").read_text()
         assert all(value in text for value in MODEL.values()), place
@@ -188,8 +188,7 @@ def test_a_server_that_does_not_start_may_tell_what_it_likes(setting, pretend, p
     setting.config["triton_server_path"] = str(
         pretend.tritonserver(die="error: planted-21 and planted-01: PGPASSWORD=planted-01")
     )
-    status, output = setting.profile(**planted)
-    assert status == 1
+    output = setting.fails(1, **planted)
     assert "did not start" in output
     assert found_in(output.encode()) == []
 
@@ -200,8 +199,7 @@ def test_a_server_that_does_not_start_may_tell_what_it_likes(setting, pretend, p
 def measured(setting, **changes: object) -> int:
     """How many trials a run measures, which had not been measured before."""
     before = len(setting.launches())
-    status, output = setting.profile(run_config_search_disable=True, **changes)
-    assert status == 0, output
+    setting.succeeds(run_config_search_disable=True, **changes)
     return len(setting.launches()) - before
 
 

@@ -99,7 +99,7 @@ def test_hooks_use_the_tools_of_the_project() -> None:
 
 
 def test_tests_are_due_that_import_what_has_changed() -> None:
-    assert "tests/features/compare/test_gate.py" in due(["model_analyzer/noise/ties.py"])
+    assert "tests/features/compare/test_comparison.py" in due(["model_analyzer/noise/ties.py"])
 
 
 @pytest.mark.slow

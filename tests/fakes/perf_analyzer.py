@@ -161,10 +161,7 @@ def serve(in_flight: int, service_ms: float, tokens: int) -> dict:
         "window_boundaries": [round(1e18 + 1e6 * window_ms * number) for number in range(4)],
     }
     if len(windows) < 3:
-        return {
-            "status": 3,
-            "text": "No valid requests recorded. Please use a larger time window.",
-        }
+        return {"status": 3, "text": "No valid requests recorded. Please use a larger time window."}
     return {
         "export": json.dumps({"experiments": [experiment], "version": "9.99.0"}),
         "throughput": 1000 * len(requests) / (3 * window_ms),

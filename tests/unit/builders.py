@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -40,14 +40,21 @@ from model_analyzer.results.ranking import Ranking, rank
 
 CWD = Path("/where/the/user/stands")
 
+_Value = TypeVar("_Value")
+
+
+def known(value: _Value | None) -> _Value:
+    """The value, which must not be unknown."""
+    assert value is not None
+    return value
+
+
 # ------------------------------------------------------------------------------- configuration
 
 
 def yaml(text: str) -> Node:
     """What `text` says in a file called `f.yaml`."""
-    node = parse_yaml(text, "f.yaml")
-    assert node is not None
-    return node
+    return known(parse_yaml(text, "f.yaml"))
 
 
 def plain(node: Node) -> Any:
@@ -326,9 +333,5 @@ def origin(*gpus: str, cores: int | None = None, **host: str) -> ReportOrigin:
         Device(uuid=f"GPU-{index}", name=name, memory=16_000) for index, name in enumerate(gpus)
     ]
     return ReportOrigin(
-        host=host,
-        devices=devices,
-        written="2026-01-02 03:04:05",
-        checkpoint="0.ckpt",
-        cores=cores,
+        host=host, devices=devices, written="2026-01-02 03:04:05", checkpoint="0.ckpt", cores=cores
     )

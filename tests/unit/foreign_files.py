@@ -21,13 +21,12 @@ from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.capacity.question import parse_trace
 from model_analyzer.reading.json_stream import TooLong
 from model_analyzer.reading.log_rows import LogProblem
+from model_analyzer.runner.file_trees import MARK, prepare_output
 from model_analyzer.runner.load.input_check import Expected, Tensor, check_data
-from model_analyzer.runner.load.input_data import parse_entries
-from model_analyzer.runner.load.logged_requests import parse_log
+from model_analyzer.runner.load.logged_requests import parse_entries, parse_log
 from model_analyzer.runner.load.profile_export import read_export
 from model_analyzer.runner.model_config import parse_text
-from model_analyzer.runner.output_directory import MARK, prepare_output
-from model_analyzer.runner.served_models import RememberedConfigs
+from model_analyzer.runner.repository import RememberedConfigs
 from model_analyzer.state.checkpoint import read_file
 from tests.unit.reading.logs import EXAMPLES as LOGS
 

@@ -87,9 +87,7 @@ def test_an_absent_package_is_left_to_its_import(installed: dict[str, str]) -> N
     check_extra("mcp")
 
 
-def test_a_program_that_was_never_installed_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_program_that_was_never_installed_names_the_extra(monkeypatch) -> None:
     def requires(name: str) -> list[str]:
         raise PackageNotFoundError(name)
 

@@ -149,9 +149,7 @@ def test_a_new_file_never_replaces_another(tmp_path: Path) -> None:
     assert names(tmp_path) == ["x"]
 
 
-def test_without_hard_links_a_new_file_also_replaces_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_hard_links_a_new_file_also_replaces_nothing(tmp_path: Path, monkeypatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 

@@ -39,11 +39,10 @@ from model_analyzer.runner.executors.several_slots import (
     SlotLostError,
     SlotThreads,
 )
+from model_analyzer.runner.file_trees import create_output
 from model_analyzer.runner.gpus import ObservedGpus
-from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.process import ReadyGuard
-from model_analyzer.runner.repository import OutputRepository
-from model_analyzer.runner.served_models import other_models
+from model_analyzer.runner.repository import OutputRepository, other_models
 from model_analyzer.runner.server.endpoints import each_server, remote_endpoints
 from model_analyzer.runner.server.remote import RemoteLauncher
 from model_analyzer.runner.server.triton import TritonServer

@@ -38,9 +38,15 @@ from model_analyzer.runner.load.feasible import (
 )
 from model_analyzer.runner.load.input_files import foreign_shapes
 from model_analyzer.runner.load.logged_requests import Replay, ReplayProblem, read_replay
-from model_analyzer.runner.repository import LAYOUT, ModelRepository, model_names
+from model_analyzer.runner.repository import (
+    LAYOUT,
+    Completion,
+    ModelRepository,
+    RememberedConfigs,
+    model_names,
+    served_facts,
+)
 from model_analyzer.runner.repository_copy import Snapshot, repository_copy
-from model_analyzer.runner.served_models import Completion, RememberedConfigs, served_facts
 from model_analyzer.runner.server.log import ServerLog
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import check
@@ -301,6 +307,7 @@ def infeasible(
                 facts[model.name],
                 search=settings.search,
                 server=settings.server,
+                addresses=[*settings.server.addresses, settings.proofs.verify or ""],
                 user_directory=Path.cwd(),
                 timeout_s=settings.load_generator.timeout_s,
                 place=partial(places.for_model, model=model.name),

@@ -21,7 +21,7 @@ from model_analyzer.domain.words import counted
 from model_analyzer.errors import CheckpointError, UnusableCheckpoint, without_checkpoints, wrong
 from model_analyzer.reports.formats import encode_rows
 from model_analyzer.reports.tables import Table, pairs_table
-from model_analyzer.results.flat_rows import Rows
+from model_analyzer.results.columns import Rows
 from model_analyzer.state.checkpoint import Checkpoint, load_existing, read_file
 from model_analyzer.state.find import FileVerdict, files_of, find, pick, pick_top, verify
 from model_analyzer.state.format.layout import Layout, name_of
@@ -110,10 +110,15 @@ class Verification:
     def lines(self) -> Iterator[str]:
         """One line for each file."""
         for verdict in self.verdicts:
-            damage = f"damaged: {verdict.damage}; lost: {verdict.loss}"
             outcomes = counted(verdict.outcomes, "outcome")
-            state = damage if verdict.damage else "intact"
-            yield f"{verdict.path}: {state} ({outcomes} can be read)"
+            if not verdict.damage:
+                state = f"intact, {outcomes}"
+            elif os.path.lexists(verdict.path):
+                lost = f"lost: {verdict.loss}; {outcomes} can be read"
+                state = f"damaged: {verdict.damage}; {lost}"
+            else:
+                state = "does not exist"
+            yield f"{verdict.path}: {state}"
 
     def documents(self) -> Sequence[Mapping[str, Any]]:
         """The same for programs."""

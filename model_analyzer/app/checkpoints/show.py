@@ -31,7 +31,7 @@ from model_analyzer.domain.models import thaw
 from model_analyzer.domain.profiles import Conclusion
 from model_analyzer.domain.settings import SearchMode
 from model_analyzer.domain.slots import Shift
-from model_analyzer.domain.words import counted, setting_text, with_error
+from model_analyzer.domain.words import counted, setting_text, shortened, with_error
 from model_analyzer.errors import without_checkpoints, wrong
 from model_analyzer.reports.build import Statement, state_answer
 from model_analyzer.reports.flat_files import to_table
@@ -42,8 +42,7 @@ from model_analyzer.reports.parameters import parameters_of
 from model_analyzer.reports.tables import Table, answer_table, hardware_table, pairs_table
 from model_analyzer.reports.write import ExportDirectory
 from model_analyzer.results.answer import Answer, ModelAnswer, answer_of, by_model, top_with_default
-from model_analyzer.results.effects import effects
-from model_analyzer.results.flat_rows import (
+from model_analyzer.results.columns import (
     NUMBERS,
     Row,
     RowFilter,
@@ -53,6 +52,7 @@ from model_analyzer.results.flat_rows import (
     pooled_rows,
     sort_rows,
 )
+from model_analyzer.results.effects import effects
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.checkpoint import Checkpoint, in_order
 from model_analyzer.state.find import Overview, overviews
@@ -62,6 +62,9 @@ from model_analyzer.state.format.layout import Layout
 TitledTable = tuple[str, Table]
 
 _REASON = "reason"
+
+# Characters of a cell in a list, where each checkpoint has one line.
+_LONGEST = 50
 
 
 def content_tables(checkpoint: Checkpoint, metric: str | None = None) -> Iterator[TitledTable]:
@@ -261,12 +264,12 @@ class CheckpointListing:
             None if overview.header.index is None else str(overview.header.index),  # a name
             overview.header.uuid[:8] or None,
             overview.header.time_text,
-            ",".join(overview.models),
+            shortened(",".join(overview.models), _LONGEST),
             overview.variants,
             overview.measurements,
             overview.failures,
             overview.best[self.metric],
-            overview.state,
+            shortened(overview.state, _LONGEST),  # `verify` says all
         )
 
     def documents(self) -> Sequence[Mapping[str, Any]]:

@@ -37,7 +37,7 @@ from model_analyzer.reports.remarks import miss_text
 from model_analyzer.reports.renderer import Picture
 from model_analyzer.reports.write import ExportDirectory, safe_name
 from model_analyzer.results.answer import Answer, top
-from model_analyzer.results.flat_rows import rows_of
+from model_analyzer.results.columns import rows_of
 from model_analyzer.results.ranking import Ranking, VariantResult
 from model_analyzer.runner.model_config import to_text
 

@@ -349,7 +349,7 @@ class _Best:
         first = trial.first
         self._trials[first.key] = first
         self._measured.setdefault(first.key, []).append(measurement)
-        best = self._first(self._measured)
+        best = self.goal.best_first(self._measured, self._mean)[0]
         shown = (best, len(self._measured[best]))
         if shown == self._shown:
             return None
@@ -387,9 +387,6 @@ class _Best:
         runs = tuple(self._measured[key])
         mean = self._mean(key)
         return MeasuredTrial(trial=self._trials[key], measurement=mean, repetitions=runs)
-
-    def _first(self, keys: Iterable[str]) -> str:
-        return self.goal.best_first(keys, self._mean)[0]
 
     def _mean(self, key: str) -> Measurement:
         return pool(self._measured[key])

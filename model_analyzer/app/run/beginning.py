@@ -9,9 +9,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from model_analyzer.app.bench.devices import Devices, Job, provide_programs
-from model_analyzer.app.bench.preflight import preflight, with_possible_formats
 from model_analyzer.app.bench.searched_subjects import fetched_for_user
-from model_analyzer.app.bench.workplace import AnyServer, Workplace, make_server, prepare
+from model_analyzer.app.bench.workplace import (
+    AnyServer,
+    Workplace,
+    make_server,
+    preflight,
+    prepare,
+    with_possible_formats,
+)
 from model_analyzer.domain.settings import ExecutorKind
 
 log = logging.getLogger(__name__)

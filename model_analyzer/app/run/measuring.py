@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""The measurements of a run: its state, its bench, and the searches; and a test, before the
-first trial, whether slots that share a host slow each other down.
+"""The measurements of a run: its state, its bench, and the searches; and a test, before the first
+trial, whether slots that share a host slow each other down.
 
 In the test, one trial runs alone on a slot, and then on all slots at once. The two alternate, so
 that drift of the machine affects both alike. Outcomes of the test are no outcomes of the search:
 they are neither recorded nor told to it.
+
+A run that adds measurements of one model to its checkpoint, after the searches.
+
+They are taken as those that are known: of the same model, on the same kind of server.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from statistics import fmean, stdev
+from types import MappingProxyType
 
 from model_analyzer.app.bench.bench import Bench, set_up
 from model_analyzer.app.bench.devices import Devices, Job
@@ -26,27 +31,33 @@ from model_analyzer.app.bench.workplace import Serving, Workplace, claim_output,
 from model_analyzer.app.progress.events import Phase
 from model_analyzer.app.progress.tracker import Tracker
 from model_analyzer.app.resume import log_changed_secrets, open_state, settle_differences
-from model_analyzer.app.run.beginning import Beginning
-from model_analyzer.app.run.caller import Caller
+from model_analyzer.app.run.beginning import Beginning, begin
+from model_analyzer.app.run.caller import Caller, followed
+from model_analyzer.app.selection import ranked
 from model_analyzer.config.resolve import search_settings
 from model_analyzer.domain.costs import with_metered_power
+from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.hardware import place_text
 from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames, group_members, group_name
 from model_analyzer.domain.profiles import Profile
 from model_analyzer.domain.protocols import Executor
-from model_analyzer.domain.settings import ExecutorKind, ProfileSettings
+from model_analyzer.domain.settings import ExecutorKind, ModelSettings, ProfileSettings
 from model_analyzer.domain.slots import Finished, Lost, SharedHost, Shift
 from model_analyzer.domain.trials import Failure, Load, Trial
 from model_analyzer.domain.windows import Window
 from model_analyzer.domain.words import counted, first_few
+from model_analyzer.errors import EXIT_OK, EXIT_RUN_FAILED, CheckpointError, Interrupted, wrong
 from model_analyzer.forecast.time_left import time_left
 from model_analyzer.noise.noise import Noise
 from model_analyzer.profiling.loop import TrialFinished
 from model_analyzer.profiling.loop import profile as measure_all
+from model_analyzer.results.conditions import differences
+from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.host import core_count, describe_host, whole_seconds
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.search.choose import choose, refused_variants
-from model_analyzer.search.plan import Subject, by_name
+from model_analyzer.search.plan import Plan, PlannedSearch, Subject, by_name
 from model_analyzer.state.mismatch import Run
 from model_analyzer.state.profile_state import ProfileState
 
@@ -307,7 +318,9 @@ def _examine(
     trial = plain_trial(subject)
     known = state.profile.shared_hosts
     due = {
-        host: slots for host, slots in shared.items() if not _is_known(known, host, slots, trial)
+        host: slots
+        for host, slots in shared.items()
+        if host not in known or not known[host].covers(host, len(slots), trial.key)
     }
     if due:
         log.info(
@@ -339,12 +352,6 @@ def plain_trial(subject: Subject) -> Trial:
     flags = {name: value for name, value in work.flags.items() if name not in dropped}
     work = replace(work, load=Load(value=_CONCURRENCY), flags={**flags, **_ACCEPTS_ALL})
     return subject.trial(work)
-
-
-def _is_known(
-    known: Mapping[str, SharedHost], host: str, slots: Sequence[str], trial: Trial
-) -> bool:
-    return host in known and known[host].covers(host, len(slots), trial.key)
 
 
 def _tell(result: SharedHost) -> None:
@@ -463,3 +470,145 @@ def _run(
             case Measurement():
                 outcomes[name] = result
     return outcomes
+
+
+# What to measure of a subject, given what is known so far.
+ExtraPlan = Callable[[ProfileState, Subject], Plan]
+Act = Callable[[Session, Caller], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """Measurements to add: of a `model`, for the `option` of the command line that asks for them.
+
+    `purpose` is what they are for, in a word. About `usual_trials` are expected. `conditions` is
+    the number of the group that they are compared with by the `goal`; None means that of the run.
+    """
+
+    model: str
+    goal: Goal
+    conditions: int | None
+    option: str
+    purpose: str
+    usual_trials: int
+
+    def job(self, job: Job, change: Callable[[ModelSettings], ModelSettings]) -> Job:
+        """The job that measures only this model, with changed settings, at loads that are chosen
+        later.
+        """
+        models = [model for model in job.settings.models if model.name == self.model]
+        if not models:
+            raise wrong(self.option, f"the run does not profile {self.model}")
+        (goal,) = self.goal.models
+        model = replace(
+            models[0], goal=goal, mode=None, loads=(1,), parameters=MappingProxyType({})
+        )
+        search = replace(job.settings.search.without_search, together=False)
+        settings = replace(job.settings, models=(change(model),), search=search)
+        return replace(job, settings=settings)
+
+    def ranking(
+        self, state: ProfileState, subject: Subject, settings: ProfileSettings
+    ) -> Ranking | None:
+        """The ranking on the hardware of the subject; None if nothing was measured on it."""
+        rankings = ranked(state.profile, self.model, self.goal, self.conditions, settings)
+        return next((each for each in rankings if each.kind == subject.setup.kind), None)
+
+
+def measure_extra(job: Job, extra: Extra, plan: ExtraPlan, caller: Caller, run: Job) -> int:
+    """Measures what the plan asks for; the exit status. The outcomes are in the checkpoint. `job`
+    comes from `Extra.job`, for the whole `run`. Raises ConfigError or CheckpointError if the model
+    cannot be measured as before.
+    """
+    return in_session(job, extra, partial(_measure_all, extra, plan), caller, run)
+
+
+def in_session(job: Job, extra: Extra, act: Act, caller: Caller, run: Job) -> int:
+    """Calls `act` with the server of the run, as `measure_extra` does."""
+    return followed(job, caller, _Acting(extra, act, run.settings).run)
+
+
+class _Acting:
+    """Does something in a session; `settings` are those of the whole run."""
+
+    def __init__(self, extra: Extra, act: Act, settings: ProfileSettings) -> None:
+        self._extra = extra
+        self._act = act
+        self._settings = settings
+
+    def run(self, job: Job, caller: Caller) -> int:
+        interrupts = caller.interrupts
+        with ExitStack() as stack:
+            with interrupts.interruptible():
+                session = make_ready(begin(job, stack), caller, stack, is_search=False)
+            try:
+                for subject in session.bench.subjects:
+                    self._check(session.state, subject)
+                self._act(session, caller)
+            except Interrupted:
+                session.state.save()
+                return EXIT_RUN_FAILED
+            session.state.save()
+            with interrupts.interruptible():
+                session.bench.serving.server.begin_stop()
+                session.bench.serving.server.stop()
+        return EXIT_RUN_FAILED if interrupts.requested else EXIT_OK
+
+    def _check(self, state: ProfileState, subject: Subject) -> None:
+        """Raises CheckpointError if new measurements could not be compared with those of the
+        checkpoint.
+        """
+        model = self._extra.model
+        known = state.profile.bases.get(model)
+        if known is not None and known != subject.bases:
+            raise CheckpointError(
+                f"{model} has changed since the checkpoint: run `model-analyzer profile` first"
+            )
+        ranking = self._extra.ranking(state, subject, self._settings)
+        if ranking is None or ranking.group is None:
+            raise CheckpointError(
+                f"{subject.name} was not measured {place_text(subject.setup.kind)}: run"
+                " `model-analyzer profile` first"
+            )
+        then = ranking.group.sample
+        now = replace(then, setup=subject.setup)
+        changed = [] if then.setup.identity == now.setup.identity else differences(then, now)
+        if changed:
+            raise CheckpointError(
+                f"{model} was measured on another server ({'; '.join(map(str, changed))}): choose"
+                " the measurements of this server with --conditions, or profile it again"
+            )
+
+
+def _measure_all(extra: Extra, plan: ExtraPlan, session: Session, caller: Caller) -> None:
+    subjects, slots = session.bench.subjects, session.bench.executor.slots
+    estimate = partial(
+        time_left,
+        settings=session.job.settings,
+        slots=Counter(slot.kind for slot in slots),
+        trials=extra.usual_trials,
+    )
+    caller.tracker.searches(subjects, estimate)
+    caller.tracker.model_started(0, slots)
+    events = measure_all(
+        {
+            # apart from the questions of its search
+            subject.lane._replace(subject=f"{extra.purpose} of {subject.name}"): (
+                PlannedSearch(plan(session.state, subject), None)
+            )
+            for subject in subjects
+        },
+        session.bench.executor,
+        session.state,
+        is_stopping=lambda: caller.interrupts.requested,
+    )
+    for event in events:
+        caller.tracker.tell(event)
+    caller.tracker.model_finished()
+
+
+def repetition(trial: Trial, state: ProfileState) -> Trial:
+    """The trial, or the first repetition of it that has no outcome yet."""
+    while state.outcome_of(trial) is not None:
+        trial = replace(trial, repetition=trial.repetition + 1)
+    return trial

@@ -365,7 +365,7 @@ def import_(file: Path, directory: Path, prefix: str) -> None:
     from model_analyzer.app.checkpoints.files import start_directory
 
     written, imported = start_directory(file, directory, prefix)
-    warn_all(imported.remarks)
+    warn_all([*imported.damage_warnings, *imported.remarks])
     echo(f"wrote {written} with {counted(len(imported.records), 'outcome')}")
 
 

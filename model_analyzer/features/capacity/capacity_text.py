@@ -19,8 +19,12 @@ from model_analyzer.domain.measurements import NoticeKind
 from model_analyzer.domain.metrics import canonical, metric_of
 from model_analyzer.domain.words import counted, limit_text, number_text
 from model_analyzer.features.capacity.facts.autoscaling import Autoscaler, DayCost, DayPlan
-from model_analyzer.features.capacity.facts.capacity import ModelCapacity, ReplicaCapacity
-from model_analyzer.features.capacity.facts.missing import Missing
+from model_analyzer.features.capacity.facts.capacity import (
+    Gap,
+    Missing,
+    ModelCapacity,
+    ReplicaCapacity,
+)
 from model_analyzer.features.capacity.facts.points import Carried, Keeps, Lack, Point
 from model_analyzer.features.capacity.facts.sizing import Count, Demand, RateOutlook, Sizing
 from model_analyzer.reports.document import bounds
@@ -117,6 +121,8 @@ def _disturbed(replica: ReplicaCapacity) -> Iterator[str]:
 
 def missing_text(missing: Missing) -> str:
     """What to measure, and why."""
+    if missing.reason is Gap.BELOW_ONE:
+        return f"No measurement tells more about {missing.variant.name}: {missing.reason.value}"
     listed = _listed(missing.rates)
     rates = f"{listed} requests/s" if listed else "the rate that you expect for one replica"
     batch = f", {missing.batch_size} inferences each" if missing.batch_size > 1 else ""

@@ -186,7 +186,7 @@ def capacity(
     settings = result_settings(given, config_file, os.environ)
     place = (which, settings.checkpoint_directory, settings.checkpoint_prefix)
     reports = answer(open_checkpoint(*place), question, settings, config_file)
-    if measure and any(report.capacity.missing for report in reports):
+    if measure and any(each.rates for report in reports for each in report.capacity.missing):
         if is_given(ctx, "which"):
             raise wrong("CHECKPOINT", "--measure adds to the newest one: leave it out")
         check_destination(output, "-o")

@@ -12,7 +12,7 @@ from itertools import chain
 
 from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.run.caller import Caller
-from model_analyzer.app.run.extra import Extra, measure_extra, repetition
+from model_analyzer.app.run.measuring import Extra, measure_extra, repetition
 from model_analyzer.domain.arrivals import without_load_flags
 from model_analyzer.domain.goals import Constraint
 from model_analyzer.domain.measurements import Measurement, Outcome

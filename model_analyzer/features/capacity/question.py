@@ -43,11 +43,14 @@ _DEMAND = Number(0, MOST_DEMAND, above=True)
 
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _MOST_ROWS, _MOST_DAYS, _LONGEST = 100_000, 100, 60
-# Names of a column with requests per second, and not per minute or hour.
-_OF_RATES = re.compile(
-    r"(?!.*(?:rpm|min|hour|day|/ *[mhd]))"
-    r".*(?:rate|[rq]ps|/ *s|per[ _-]?s|requests|throughput|load|demand)",
+# Names of a column with requests per minute, hour or day, and of one with requests per second.
+_OF_LONGER = re.compile(
+    r".*(?:[rq]p[mhd](?![a-z])|(?:per|/)[ _-]*[mhd]|minutely|hourly|daily"
+    r"|(?<![a-z])(?:min|minute|hour|day)s?[^a-z]*$)",
     re.IGNORECASE,
+)
+_OF_RATES = re.compile(
+    r".*(?:rate|[rq]ps|/ *s|per[ _-]?s|requests|throughput|load|demand)", re.IGNORECASE
 )
 
 
@@ -191,7 +194,7 @@ def parse_trace(text: str, name: str) -> LoadTrace:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[str, float, float]]:
-    """Label, time in seconds and rate of each row; a first row of names is skipped."""
+    """Label, time in seconds and rate of each row, without comments and a first row of names."""
     last: float | None = None
     for line, cells in _lines(text, name):
         if len(cells) != 2:
@@ -209,7 +212,9 @@ def _rows(text: str, name: str) -> Iterator[tuple[str, float, float]]:
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[int, Sequence[str]]]:
-    """The cells of each row with its line, without empty rows and the names of the columns."""
+    """The cells of each row with its line, without empty rows, comments and the names of the
+    columns, which may be in a comment.
+    """
     reader = csv.reader(text.splitlines())
     is_first = True
     try:
@@ -219,13 +224,17 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, Sequence[str]]]:
             cells = [cell.strip() for cell in row]
             if not any(cells):
                 continue
-            if not is_first or _number(cells[-1]) is not None:
+            is_comment, last = cells[0].startswith("#"), cells[-1]
+            is_other = len(cells) == 2 and _OF_LONGER.match(last) is not None
+            if is_comment and not (is_first and is_other):
+                continue
+            if not is_first or _number(last) is not None:
                 yield reader.line_num, cells
-            elif not _OF_RATES.match(cells[-1]):
+            elif is_other or not _OF_RATES.match(last):
                 raise _wrong(
                     name,
                     reader.line_num,
-                    f"{shortened(cells[-1], _LONGEST)!r} is not known to be requests per second",
+                    f"{shortened(last, _LONGEST)!r} is not known to be requests per second",
                     "write rows of time,rate; a log of requests is for the option load (replay)",
                 )
             is_first = False

@@ -19,6 +19,7 @@ from model_analyzer.config.places import Places
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ModelAnalyzerError
 from model_analyzer.features.cluster.child_environment import child_environment, user_environment
+from model_analyzer.features.cluster.cluster_bench import writing_to
 from model_analyzer.features.cluster.node_comparison import (
     INSTALLED_BY_RUN,
     ExaminedNode,
@@ -34,7 +35,6 @@ from model_analyzer.features.cluster.ray_slots import (
     connected,
     require_ray,
 )
-from model_analyzer.features.cluster.slot_bench import writing_to
 from model_analyzer.features.cluster.slot_places import (
     GPU,
     ClusterNode,

@@ -192,8 +192,7 @@ def compare(
         parse_metrics,
         parse_rule,
     )
-    from model_analyzer.features.compare.live import LiveQuestion
-    from model_analyzer.features.compare.sides import loads_of
+    from model_analyzer.features.compare.live import LiveQuestion, loads_of
     from model_analyzer.reports.write import check_destination
 
     broken_by = [parse_rule(text) for text in rules]
@@ -242,8 +241,7 @@ def _measured(
 ) -> tuple[ComparisonReport, bool]:
     """The comparison of two servers, followed on standard error; False if it was interrupted."""
     from model_analyzer.cli.progress.at_terminal import caller_at_terminal
-    from model_analyzer.features.compare.live import compare_live
-    from model_analyzer.features.compare.sides import targets
+    from model_analyzer.features.compare.live import compare_live, targets
 
     def options(flags: Mapping[str, str], names: str) -> GivenOptions:
         outputs = {} if live.outputs is None else {"--outputs": live.outputs}

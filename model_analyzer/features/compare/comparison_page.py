@@ -45,11 +45,10 @@ from model_analyzer.features.compare.facts.comparison import (
     judge,
     verdict,
 )
-from model_analyzer.reports.axes import Axes
 from model_analyzer.reports.front import Point, front_points, points_of, thinned
 from model_analyzer.reports.html import charts_data, render_page
 from model_analyzer.reports.images import Drawings, Images
-from model_analyzer.reports.parameters import changes_between
+from model_analyzer.reports.parameters import Axes, changes_between
 from model_analyzer.reports.plots import (
     Chart,
     better_places,

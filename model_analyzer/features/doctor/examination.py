@@ -21,7 +21,6 @@ from model_analyzer.app.bench.devices import (
     launcher,
     local_gpus,
 )
-from model_analyzer.app.bench.preflight import left_out_formats, missing_packages, without_gpus
 from model_analyzer.app.bench.searched_subjects import (
     fetched_for_user,
     ineffective,
@@ -29,7 +28,12 @@ from model_analyzer.app.bench.searched_subjects import (
     read_models,
     repository_facts,
 )
-from model_analyzer.app.bench.workplace import check_variants_directory
+from model_analyzer.app.bench.workplace import (
+    check_variants_directory,
+    left_out_formats,
+    missing_packages,
+    without_gpus,
+)
 from model_analyzer.app.conceal import Conceal, concealing
 from model_analyzer.app.starter import STARTER
 from model_analyzer.config.given_options import GivenOptions, OptionOrigin

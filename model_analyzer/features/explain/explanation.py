@@ -12,7 +12,7 @@ from pathlib import Path
 
 from model_analyzer.app.bench.devices import Job
 from model_analyzer.app.run.caller import Caller
-from model_analyzer.app.run.extra import Extra, measure_extra, repetition
+from model_analyzer.app.run.measuring import Extra, measure_extra, repetition
 from model_analyzer.app.selection import chosen_subjects, goals_of, ranked, run_of
 from model_analyzer.domain.goals import Goal, GoalOverride
 from model_analyzer.domain.measurements import Measurement

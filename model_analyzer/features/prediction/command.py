@@ -81,8 +81,8 @@ def _predictions(job: Job) -> Iterator[Prediction]:
     """The prediction for each model of a job. Raises ConfigError."""
     from dataclasses import replace
 
-    from model_analyzer.app.bench.preflight import preflight
     from model_analyzer.app.bench.searched_subjects import examined_subjects, fetched_for_user
+    from model_analyzer.app.bench.workplace import preflight
     from model_analyzer.features.prediction.predicted import prediction
 
     with ExitStack() as stack:

@@ -37,7 +37,7 @@ from model_analyzer.runner.client.connect import grpc_tls, headers
 from model_analyzer.runner.client.grpc import GrpcClient
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import Expected, InputMembers, Tensor
-from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
+from model_analyzer.runner.load.logged_requests import MOST_INPUT_BYTES
 from model_analyzer.runner.server.triton import TritonServer
 
 Array = Any  # numpy's arrays of any type

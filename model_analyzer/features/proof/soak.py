@@ -43,15 +43,14 @@ from model_analyzer.runner.client.grpc import GrpcClient
 from model_analyzer.runner.client.interface import ServerCallError
 from model_analyzer.runner.gpus import ObservedGpus
 from model_analyzer.runner.host import whole_seconds
-from model_analyzer.runner.load.child import most_memory_of_each
 from model_analyzer.runner.load.ended import OUTPUT, Stop
 from model_analyzer.runner.load.generators import Generator
-from model_analyzer.runner.load.launches import Launches
+from model_analyzer.runner.load.launches import Launches, most_memory_of_each
 from model_analyzer.runner.load.output import parse_report
 from model_analyzer.runner.monitors.usage import read_resources
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.state.format.codec import DamagedLine, decode, split
-from model_analyzer.state.journal import Journal
+from model_analyzer.state.node import Journal
 
 log = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from model_analyzer.app.bench.workplace import Serving, Workplace, serve
 from model_analyzer.app.delivery.files import configurations_of, head_of
 from model_analyzer.app.run.caller import Caller
 from model_analyzer.app.run.ending import rankings_of
-from model_analyzer.app.run.extra import Extra, in_session
-from model_analyzer.app.run.measuring import Session
+from model_analyzer.app.run.measuring import Extra, Session, in_session
+from model_analyzer.domain.flags import COMPLETION
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.models import ModelConfig, ModelVariant
 from model_analyzer.domain.profiles import Proof, ProofKind, Verdict, prove
@@ -36,9 +36,8 @@ from model_analyzer.results.answer import Answer, answer_of
 from model_analyzer.results.columns import own_instances_text
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.runner.client.interface import ServerCallError, has_fixed_shapes, is_served
-from model_analyzer.runner.file_trees import CONFIG, words_of
+from model_analyzer.runner.file_trees import CONFIG, create_output, words_of
 from model_analyzer.runner.host import whole_seconds
-from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import ModelRepository, OutputRepository, stage
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.trial_runner import TrialRunner
@@ -159,7 +158,7 @@ def _checked(answer: Answer, subject: Subject, session: Session, caller: Caller)
     repository = None
     if not url:
         repository = lay_out(answer, place, directory / "models")
-        setups = {name: plain_setup(setup, models) for name, setup in devices.setups.items()}
+        setups = {name: _deployed(setup, models) for name, setup in devices.setups.items()}
         devices = replace(devices, setups=setups)
     with ExitStack() as stack:
         setup = devices.setups[subject.models[0].facts.name]
@@ -301,6 +300,12 @@ def lay_out(answer: Answer, place: Workplace, target: Path) -> Path:
         except OSError as error:
             raise RepositoryError(f"{path}: cannot be written: {words_of(error)}") from error
     return target
+
+
+def _deployed(setup: ServerSetup, models: Sequence[str]) -> ServerSetup:
+    """The setup of a server as manifests start it: with the configurations as they are written."""
+    flags = {name: value for name, value in setup.flags.items() if name not in COMPLETION}
+    return replace(setup, flags={**flags, "load-model": tuple(models)})
 
 
 def plain_setup(setup: ServerSetup, models: Sequence[str]) -> ServerSetup:

@@ -26,8 +26,7 @@ from model_analyzer.errors import OutputError, wrong
 from model_analyzer.extras import check_extra, install_command
 from model_analyzer.reports.build import state_answer
 from model_analyzer.results.answer import Answer
-from model_analyzer.results.columns import Cell
-from model_analyzer.results.flat_rows import Row, pooled_rows
+from model_analyzer.results.columns import Cell, Row, pooled_rows
 from model_analyzer.state.checkpoint import Checkpoint
 
 # The columns that say what was tried; of the others, those that are no metric are tags.

@@ -12,7 +12,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain, starmap
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -64,13 +66,15 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamCheckpoint:
     """The content of a checkpoint of upstream. `others` are top-level keys that we do not know;
-    `remarks` are warnings about unclear or missing content.
+    `remarks` are warnings about unclear or missing content; `losses` name what cannot be read, each
+    with the reason.
     """
 
     profile: Profile
     seed: int | None
     others: Mapping[str, Any] = field(default_factory=empty)
     remarks: tuple[str, ...] = ()
+    losses: tuple[tuple[str, str], ...] = ()
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -80,9 +84,9 @@ class UpstreamCheckpoint:
 
 
 def read_upstream(raw: bytes, where: str) -> UpstreamCheckpoint:
-    """The content of a checkpoint; `where` names its file in messages.
+    """The content of a checkpoint, as far as it can be read; `where` names its file in messages.
 
-    Raises CheckpointError if it is not a checkpoint, or lacks a part.
+    Raises CheckpointError if it is not a checkpoint, or nothing of its measurements can be read.
     """
     try:
         return _UpstreamReader(_parse(raw)).checkpoint()
@@ -121,26 +125,27 @@ class _Measured:
 
 
 class _UpstreamReader:
-    """Reads the parts of a checkpoint; a ValueError says what is wrong with a part."""
+    """Reads the parts of a checkpoint; a ValueError says what is wrong with a part, which is then
+    left out: a bad value costs as little as possible.
+    """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self._content = content
         self._remarks: dict[str, None] = {}
-        self._devices = tuple(
-            _device(uuid, gpu) for uuid, gpu in _get(content, GPUS, dict, "it").items()
-        )
-        self._variants = self._variant_table(_get(content, VARIANTS, dict, "it"))
+        self._losses: list[tuple[str, str]] = []
+        self._devices = tuple(starmap(self._device, self._part(GPUS).items()))
+        self._variants = self._variant_table(self._part(VARIANTS))
         self._windows = perf_flags.UserWindows()
 
     def checkpoint(self) -> UpstreamCheckpoint:
         results = _get(_get(self._content, RESULTS, dict, "it"), "_results", dict, RESULTS)
-        measured = [
-            measurement
-            for models, variants in results.items()
-            for names, stored in _object(variants, models).items()
-            for measurement in self._measured(names, stored)
-        ]
-        idle = _get(self._content, SERVER_ONLY, dict, "it")
+        measured = [*chain.from_iterable(starmap(self._of_models, results.items()))]
+        if self._losses and not measured:
+            raise ValueError(self._losses[0][1])
+        idle = self._part(SERVER_ONLY)
+        seed = None
+        with self._leaving_out(SEED):
+            seed = _get(self._content, SEED, int, "it") if SEED in self._content else None
         keys = (RESULTS, SERVER_ONLY, GPUS, VARIANTS, SEED)
         others = {key: value for key, value in self._content.items() if key not in keys}
         if others:
@@ -153,10 +158,34 @@ class _UpstreamReader:
                     {uuid: self._values(values, SERVER_ONLY) for uuid, values in idle.items()}
                 ),
             ),
-            seed=_get(self._content, SEED, int, "it") if SEED in self._content else None,
+            seed=seed,
             others=freeze(others),
             remarks=tuple(self._remarks),
+            losses=tuple(self._losses),
         )
+
+    @contextmanager
+    def _leaving_out(self, what: str) -> Iterator[None]:
+        """Goes on without `what` if it cannot be read."""
+        try:
+            yield
+        except ValueError as error:
+            self._losses.append((what, " ".join(str(error).split())))
+
+    def _part(self, key: str) -> Mapping[str, Any]:
+        """A part beside the measurements; empty if it cannot be read."""
+        with self._leaving_out(key):
+            return _get(self._content, key, dict, "it")
+        return {}
+
+    def _device(self, uuid: str, gpu: Any) -> Device:
+        """A GPU, whatever is unknown about it: it belongs to the kind of hardware."""
+        name, memory = "", 0.0
+        with self._leaving_out(f"the memory of {uuid}"):
+            gpu = _object(gpu, uuid)
+            name = str(gpu.get("name", ""))
+            memory = _finite(gpu.get("total_memory", 0), f"total_memory of {uuid}")
+        return Device(uuid=uuid, name=name, memory=memory / _BYTES_OF_A_MB)
 
     def _remark(self, remark: str) -> None:
         self._remarks[remark] = None
@@ -165,12 +194,15 @@ class _UpstreamReader:
 
     def _variant_table(self, table: Mapping[str, Any]) -> dict[str, ModelVariant]:
         """The variants of the table by name; the entry of an ensemble has no configuration."""
-        configs = _get(table, "_model_config_dicts", dict, VARIANTS)
-        return {
-            name: _variant(_get(config, "name", str, name), name, config)
-            for name, config in configs.items()
-            if "key" not in _object(config, name)
-        }
+        variants: dict[str, ModelVariant] = {}
+        configs: Mapping[str, Any] = {}
+        with self._leaving_out(f"the configurations of {VARIANTS}"):
+            configs = _get(table, "_model_config_dicts", dict, VARIANTS) if table else {}
+        for name, config in configs.items():
+            with self._leaving_out(f"the configuration of {name}"):
+                if "key" not in _object(config, name):
+                    variants[name] = _variant(_get(config, "name", str, name), name, config)
+        return variants
 
     def _composing(self, name: str) -> ModelVariant:
         """A composing variant of which only the name is stored."""
@@ -181,6 +213,12 @@ class _UpstreamReader:
         return self._variants[name]
 
     # -- records -----------------------------------------------------------------------------
+
+    def _of_models(self, models: str, variants: Any) -> Iterator[_Measured]:
+        with self._leaving_out(f"all measurements of {models}"):
+            for names, stored in _object(variants, models).items():
+                with self._leaving_out(f"all measurements of {names}"):
+                    yield from self._measured(names, stored)
 
     def _measured(self, names: str, stored: Any) -> Iterator[_Measured]:
         if not isinstance(stored, list) or len(stored) != 2:
@@ -196,28 +234,25 @@ class _UpstreamReader:
         genai_perf = _genai_perf(run.get("_genai_perf_config") or {}, names)
         called: dict[str, None] = {}
         for index, (key, measurement) in enumerate(measurements.items()):
-            where = f"a measurement of {names}"
-            measurement = _object(measurement, where)
-            entries = _get(measurement, "_model_config_measurements", list, where)
-            if len(entries) != len(models):
-                raise ValueError(f"{where} has {len(entries)} models instead of {len(models)}")
-            loads = [_load(_object(entry, where), where) for entry in entries]
-            measured = [
-                MeasuredModel(
-                    model.variant,
-                    perf_flags.with_load(
-                        perf_flags.of_later_measurement(model.flags) if index else model.flags, load
-                    ),
-                )
-                for model, load in zip(models, loads, strict=True)
-            ]
-            if key_of(measured) != key:
-                measured = self._from_key(key, measured)
-            called |= dict.fromkeys(model.variant.full_name for model in measured)
-            for model in measured:
-                self._windows.see(model.variant.model, model.flags, is_first=not index)
-            outcome = self._measurement(measurement, entries, where)
-            yield _Measured(measured, loads, outcome, environment, genai_perf)
+            with self._leaving_out(f"a measurement of {names}"):
+                loads, entries = _loads(measurement, len(models), f"a measurement of {names}")
+                measured = [
+                    MeasuredModel(
+                        model.variant,
+                        perf_flags.with_load(
+                            perf_flags.of_later_measurement(model.flags) if index else model.flags,
+                            load,
+                        ),
+                    )
+                    for model, load in zip(models, loads, strict=True)
+                ]
+                if key_of(measured) != key:
+                    measured = self._from_key(key, measured)
+                called |= dict.fromkeys(model.variant.full_name for model in measured)
+                for model in measured:
+                    self._windows.see(model.variant.model, model.flags, is_first=not index)
+                outcome = self._measurement(measurement, entries, f"{names} {loads[0]}")
+                yield _Measured(measured, loads, outcome, environment, genai_perf)
         if len(called) > len(models):
             self._remark(
                 f"{names} has several variants of the models that it calls: upstream may have"
@@ -359,19 +394,13 @@ class _UpstreamReader:
     def _values(self, records: Any, where: str) -> Values:
         values = {}
         for record in records if isinstance(records, list) else [None]:
-            match record:
-                case [str(tag), {"_value": int() | float() as value}] if not isinstance(
-                    value, bool
-                ):
-                    values[tag] = scaled(
-                        tag, _finite(value, tag), lambda number, factor: number / factor
+            with self._leaving_out(f"a value of {where}"):
+                tag, value = _value(record, where)
+                values[tag] = scaled(tag, value, lambda number, factor: number / factor)
+                if tag not in METRICS:
+                    self._remark(
+                        f"this version does not know metric {tag}: it is stored, but not shown"
                     )
-                case _:
-                    raise ValueError(f"{where} has a record that is not a metric with a value")
-            if tag not in METRICS:
-                self._remark(
-                    f"this version does not know metric {tag}: it is stored, but not shown"
-                )
         return MappingProxyType(values)
 
 
@@ -439,10 +468,24 @@ def _variant(model: str, name: str, config: Mapping[str, Any]) -> ModelVariant:
     )
 
 
-def _device(uuid: str, gpu: Any) -> Device:
-    gpu = _object(gpu, uuid)
-    memory = _finite(gpu.get("total_memory", 0), f"total_memory of {uuid}")
-    return Device(uuid=uuid, name=str(gpu.get("name", "")), memory=memory / _BYTES_OF_A_MB)
+def _value(record: Any, where: str) -> tuple[str, float]:
+    """The tag of a metric, and its value."""
+    match record:
+        case [str(tag), {"_value": int() | float() as value}]:
+            return tag, _finite(value, f"{tag} of {where}")
+        case [str(tag), _]:
+            raise ValueError(f"{tag} of {where} is not a number")
+    raise ValueError(f"{where} has a record that is not a metric with a value")
+
+
+def _loads(
+    measurement: Any, models: int, where: str
+) -> tuple[Sequence[Load], Sequence[Mapping[str, Any]]]:
+    """The load and the entry of each model of a measurement."""
+    entries = _get(measurement, "_model_config_measurements", list, where)
+    if len(entries) != models:
+        raise ValueError(f"{where} has {len(entries)} models instead of {models}")
+    return [_load(entry, where) for entry in entries], entries
 
 
 def _load(entry: Mapping[str, Any], where: str) -> Load:
@@ -483,7 +526,8 @@ def _is_of_host(tag: str) -> bool:
 
 
 def _parse(raw: bytes) -> Mapping[str, Any]:
-    content = parse_unambiguous(raw, most_bytes=_MOST_BYTES, deepest=_DEEPEST)
+    # NaN becomes a text: it costs the value that it is, nothing more
+    content = parse_unambiguous(raw, most_bytes=_MOST_BYTES, deepest=_DEEPEST, constant=str)
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
     return content

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks the measurements of a model at another limit or by another objective. These are the rules of
 // results/ranking.py and noise/ties.py, with their numbers; the cases in tests/golden/budget hold
-// for both. `reports/budget.py` describes the data.
+// for both. `reports/alternatives.py` describes the data.
 "use strict";
 const ranking = (() => {
   const {

@@ -16,7 +16,7 @@ from model_analyzer.domain.trials import Workload
 from model_analyzer.noise.noise import Interval
 from model_analyzer.noise.noise_model import intervals_of
 from model_analyzer.noise.ties import Comparison
-from model_analyzer.results.explain import contention, outside, over_time, queueing, tail
+from model_analyzer.results.explain import contention, outside, over_time, queueing
 from model_analyzer.results.explain.finding import CONSEQUENCES, Confirmation, FoundCause, changed
 from model_analyzer.results.explain.situation import Situation, VariantPicture
 from model_analyzer.results.ranking import Ranking, VariantResult
@@ -42,8 +42,8 @@ _RULES: Sequence[Rule] = (
     contention.too_many,
     contention.collapse,
     queueing.instance_limit,
-    tail.slow_requests,
-    tail.noise,
+    over_time.slow_requests,
+    over_time.noise,
 )
 
 

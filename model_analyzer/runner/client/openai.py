@@ -57,7 +57,7 @@ class OpenAiClient:
         except ServerCallError as error:
             if error.timed_out or error.lost or error.denied:
                 raise
-            if error.absent and any(map(self._is_there, _PATHS)):
+            if any(self._is_there(path, error) for path in _PATHS):
                 return None
             status = str(error).partition(":")[0]
             raise ServerCallError(f"{_NO_API} ({status})", denied=True) from error
@@ -68,19 +68,20 @@ class OpenAiClient:
             raise ServerCallError(f"the server has no model {name!r}")
         return {"name": name, "platform": OPENAI}
 
-    def _is_there(self, path: str) -> bool:
+    def _is_there(self, path: str, unlisted: ServerCallError) -> bool:
         """Whether requests can be sent there: then the server refuses to be asked without one, or,
         where it knows paths only together with methods, answers what is no complete request, if
-        only by refusing it.
+        only by refusing it. A server that is asked for its models and has the path (`unlisted` says
+        what it answers) may refuse all that is not posted.
         """
-        for body in (None, b"{}"):
+        for body in (None, b"{}") if unlisted.absent else (b"{}",):
             try:
                 self._http.text(path, body=body)
                 is_there = body is not None
             except ServerCallError as error:
                 if error.timed_out or error.lost:
                     raise
-                is_there = not error.absent
+                is_there = not error.absent and str(error) != str(unlisted)
             if is_there:
                 return True
         return False
@@ -88,4 +89,4 @@ class OpenAiClient:
     def _unknown(self, *values: Any, **named: Any) -> Any:
         raise ServerCallError("OpenAI's API has no such call")
 
-    load = unload = statistics = infer_zeros = _unknown
+    load = load_files = unload = statistics = infer_zeros = _unknown

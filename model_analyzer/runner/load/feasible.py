@@ -39,9 +39,13 @@ from model_analyzer.reading.untrusted import read_regular
 from model_analyzer.runner.file_trees import why_unreadable
 from model_analyzer.runner.load.command import named_files
 from model_analyzer.runner.load.input_check import Mistake
-from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES, size_of
 from model_analyzer.runner.load.input_files import input_mistakes, shape_problems, shape_remarks
-from model_analyzer.runner.load.logged_requests import ReplayProblem, read_replay
+from model_analyzer.runner.load.logged_requests import (
+    MOST_INPUT_BYTES,
+    ReplayProblem,
+    read_replay,
+    size_of,
+)
 from model_analyzer.runner.load.schedule import MOST_INTERVALS_BYTES
 
 # The server flags that each give it a response cache.
@@ -67,12 +71,13 @@ def impossible(
     *,
     search: SearchSettings,
     server: ServerSettings,
+    addresses: Sequence[str],
     user_directory: Path,
     timeout_s: int,
     place: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """Problems that make all measurements of the model impossible. `place` returns the place of an
-    option of the model.
+    """Problems that make all measurements of the model impossible. `addresses` are all that the
+    user gave; `place` returns the place of an option of the model.
     """
     is_http = server.protocol is Protocol.HTTP and server.launch is not LaunchMode.C_API
     if is_decoupled(facts.config) and is_http:
@@ -83,9 +88,9 @@ def impossible(
         )
     yield from _batch_sizes(place("batch_sizes"), model, facts, search)
     where = place("perf_analyzer_flags")
-    files = [*_files(where, model.perf_analyzer_flags, user_directory)]
+    files = [*_files(where, model.perf_analyzer_flags, addresses, user_directory)]
     if server.launch is LaunchMode.LOCAL:
-        of_server = _keys(SERVER_KEYS, model.server_flags)
+        of_server = _keys(SERVER_KEYS, model.server_flags, addresses)
         at = place("triton_server_flags")
         files += _missing(at, "tritonserver", of_server, user_directory)
     # a log cannot select inputs from a file that cannot be read
@@ -141,8 +146,10 @@ def _largest_batch(model: ModelSettings, facts: ModelFacts, search: SearchSettin
     return max(1, *(limit for limit in limits if limit is not None))
 
 
-def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Iterator[Problem]:
-    of_tls = _keys(sorted(name for name in PERF_ANALYZER_PATHS if "ssl-" in name), flags)
+def _files(
+    where: str, flags: Mapping[str, Flag], addresses: Sequence[str], user_directory: Path
+) -> Iterator[Problem]:
+    of_tls = _keys(sorted(name for name in PERF_ANALYZER_PATHS if "ssl-" in name), flags, addresses)
     named = [*named_files(flags), *of_tls]
     missing = [*_missing(where, "perf_analyzer", named, user_directory)]
     yield from missing
@@ -156,9 +163,11 @@ def _files(where: str, flags: Mapping[str, Flag], user_directory: Path) -> Itera
             )
 
 
-def _keys(names: Iterable[str], flags: Mapping[str, Flag]) -> Sequence[tuple[str, Flag | None]]:
+def _keys(
+    names: Iterable[str], flags: Mapping[str, Flag], addresses: Sequence[str]
+) -> Sequence[tuple[str, Flag | None]]:
     """The keys and certificates that these flags name, if TLS is on."""
-    unused = unused_keys(flags)
+    unused = unused_keys(flags, addresses)
     return [(name, flags.get(name)) for name in names if name not in unused]
 
 

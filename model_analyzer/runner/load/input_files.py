@@ -33,7 +33,7 @@ from model_analyzer.runner.load.input_check import (
     check_data,
     listed,
 )
-from model_analyzer.runner.load.input_data import MOST_INPUT_BYTES
+from model_analyzer.runner.load.logged_requests import MOST_INPUT_BYTES
 
 _NO_EFFECT = "perf_analyzer flag shape has no effect"
 

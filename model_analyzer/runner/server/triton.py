@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from model_analyzer.domain.flags import COMPLETION
 from model_analyzer.domain.measurements import ServerStatistics
 from model_analyzer.domain.models import (
     ModelConfig,
@@ -19,7 +20,7 @@ from model_analyzer.domain.models import (
     without_cache,
 )
 from model_analyzer.domain.protocols import Route
-from model_analyzer.domain.settings import Protocol, ServerRestart, ServerSettings
+from model_analyzer.domain.settings import LaunchMode, Protocol, ServerRestart, ServerSettings
 from model_analyzer.domain.trials import Failure, FailureReason, ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.runner.client.connect import wants_grpc_tls
@@ -189,7 +190,7 @@ class TritonServer(ServerLife):
             with watch:
                 config = _as_measured(variant, self._setup)
                 client.load(variant.model, config, self._settings.load_timeout_s)
-                altered = _not_as_given(client.model_config(variant.model), variant)
+                altered = self._altered(client, variant)
         except ServerCallError as error:
             return self._load_failure(variant, error, stub_died=watch.has_ended_it)
         if altered is not None and variant.is_default:
@@ -202,6 +203,15 @@ class TritonServer(ServerLife):
         self._is_used = self._is_used or _runs_in_the_server(variant)
         self._warm_up(client, variant)
         return None
+
+    def _altered(self, client: ServerClient, variant: ModelVariant) -> Failure | None:
+        """A failure if the server has changed what it was given. Ours does not, unless the user's
+        flags say so.
+        """
+        is_ours = self._settings.launch is not LaunchMode.REMOTE
+        if is_ours and not any(name in self._setup.flags for name in COMPLETION):
+            return None
+        return _not_as_given(client.model_config(variant.model), variant)
 
     def _restore_parts(self, client: ServerClient, ensemble: ModelVariant) -> Failure | None:
         """Loads the parts again that the server replaced when it loaded their ensemble.

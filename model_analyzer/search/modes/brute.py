@@ -169,7 +169,7 @@ class BruteSearch:
         log.info("")
         parts = yield from side_by_side(self._parts())
         log.info("Done with brute mode search.")
-        return _joined(parts)
+        return [record for swept in parts for record in swept.records]
 
     def _parts(self) -> Iterator[PartialPlan[Swept]]:
         """The default, then each group of variants. No rule to stop looks beyond one part, so the
@@ -217,9 +217,6 @@ class BruteSearch:
     def _variant(self, parameters: Mapping[str, Any]) -> ModelVariant:
         return make_variant(self._model.facts, parameters, self._names)
 
-    def _trial(self, variant: ModelVariant, value: int, batch_size: int) -> Trial:
-        return self._subject.trial(self._model.workload(variant, value, batch_size))
-
     def _sweep_variant(self, variant: ModelVariant) -> PartialPlan[Swept]:
         """Measures every client batch size with every load; a failure that ends a sweep over loads
         ends both loops.
@@ -242,7 +239,7 @@ class BruteSearch:
         records: list[TrialRecord] = []
         values = load_values(self._model, self._settings)
         for number, value in enumerate(values, start=1):
-            trial = self._trial(variant, value, batch_size)
+            trial = self._subject.trial(self._model.workload(variant, value, batch_size))
             if not trial.is_legal:
                 # it is illegal under any other load too
                 log_skipped(trial)
@@ -338,10 +335,6 @@ class _Variants:
             if position == len(self._made):
                 self._made.append(next(self._further, self._default))
             yield self._made[position]
-
-
-def _joined(parts: Iterable[Swept]) -> list[TrialRecord]:
-    return [record for swept in parts for record in swept.records]
 
 
 def is_flat(throughputs: Sequence[float]) -> bool:

@@ -290,9 +290,7 @@ def test_a_server_without_borders_does_not_start(
     assert problem in error
 
 
-def test_a_missing_package_is_named(
-    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named(run: Callable[..., tuple[int, str, str]], monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
 
     status, _, error = run("mcp", "--root", ".", "--budget", "1m")

@@ -61,10 +61,7 @@ def test_values_of_a_chart_make_a_valid_hpa() -> None:
 
     assert values["replicaCount"] == 7
     scaling = values["autoscaling"]
-    spec = {
-        **hpa["spec"],
-        **{key: value for key, value in scaling.items() if key != "enabled"},
-    }
+    spec = {**hpa["spec"], **{key: value for key, value in scaling.items() if key != "enabled"}}
     assert spec == hpa["spec"]
     assert scaling["enabled"] is True
 

@@ -13,8 +13,7 @@ import pytest
 from model_analyzer.domain.measurements import Measurement
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.trials import ServerSetup
-from model_analyzer.features.capacity.facts.capacity import Knee, ModelCapacity, capacity_of
-from model_analyzer.features.capacity.facts.missing import Gap
+from model_analyzer.features.capacity.facts.capacity import Gap, Knee, ModelCapacity, capacity_of
 from model_analyzer.features.capacity.facts.points import (
     Carried,
     Keeps,
@@ -199,8 +198,7 @@ def test_equal_variants_share_their_measurements() -> None:
     twin = variant("m_config_7", max_batch_size=8, dynamic_batching={})
     first, second = open_load(80, 10), open_load(80, 12, of=twin)
     again = second._replace(trial=replace(second.trial, repetition=1))
-    records = (first, first._replace(trial=second.trial), again)
-    profile = Profile(records=records)
+    profile = Profile(records=(first, first._replace(trial=second.trial), again))
     ranking = rank_one(profile, "m", goal(*P99))
 
     for name in (FAST.name, twin.name):
@@ -393,10 +391,7 @@ def test_a_lucky_look_does_not_make_a_variant_the_one_that_may_carry_more() -> N
         for requests, seconds in ((271, 3.0), (16_000, 200.0))
     ]
     known = capacity(
-        *looks,
-        closed_load(8, 85),
-        open_load(40, 20, of=DEFAULT),
-        open_load(50, 200, of=DEFAULT),
+        *looks, closed_load(8, 85), open_load(40, 20, of=DEFAULT), open_load(50, 200, of=DEFAULT)
     )
 
     assert [missing.variant for missing in known.missing] == [FAST]

@@ -17,9 +17,10 @@ import yaml
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.features.capacity.capacity_text import capacity_schema
-from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import error_of, output_of
 from tests.features.capacity.replicas import DEFAULT, closed_load, open_load
 from tests.unit.builders import failure
+from tests.unit.state.samples import store
 
 UNKNOWN = 1
 USAGE = 2
@@ -34,10 +35,7 @@ def capacity(run: Run, tmp_path: Path) -> Callable[..., Run]:
     """The command with the limit of p99, where these were measured."""
 
     def measured(*records: TrialRecord) -> Run:
-        with ProfileState(tmp_path / "checkpoints") as state:
-            for record in records:
-                state.record(record.trial, record.outcome)
-            state.save()
+        store(tmp_path / "checkpoints", records)
         return lambda *arguments: run("capacity", *LIMIT, *arguments)
 
     return measured
@@ -73,9 +71,8 @@ def test_programs_get_all_of_it(known: Run, run: Run) -> None:
 def test_a_day_is_planned_from_a_trace(known: Run, tmp_path: Path) -> None:
     (tmp_path / "day.csv").write_text("time,rate\n0:00,100\n8:00,500\n16:00,200\n")
 
-    status, output, _ = known("--trace", "day.csv")
+    output = output_of(known("--trace", "day.csv"))
 
-    assert status == 0
     assert "7 replicas of m_config_1 serve 500 requests/s" in output
     assert "Over 24.0 hours, 7 replicas take 168 replica-hours; an autoscaler takes" in output
     rows = [line.split() for line in output.splitlines()]
@@ -171,15 +168,13 @@ def test_each_kind_of_hardware_has_its_answer(capacity: Callable[..., Run], tmp_
     ]
     both = capacity(*records)
 
-    status, output, _ = both("--rate", "500", "--prices", "prices.yaml")
+    output = output_of(both("--rate", "500", "--prices", "prices.yaml"))
 
-    assert status == 0
     assert "Cheapest: 1 x NVIDIA L4, at 7.00 USD an hour." in output
     assert "2 replicas of m_config_1 serve 500 requests/s" in output
     manifest = both("--rate", "500", "--prices", "prices.yaml", "--format", "keda")[1]
     assert 'threshold: "73.299"' in manifest
-    status, _, error = both("--rate", "500", "--format", "keda")
-    assert status == USAGE
+    error = error_of(both("--rate", "500", "--format", "keda"), USAGE)
     assert "--conditions: 2 kinds of hardware were measured: choose one" in error
     alone = both("--rate", "500", "--format", "keda", "--conditions", "2")[1]
     assert 'threshold: "366.' in alone
@@ -245,11 +240,10 @@ def measured_rates(output: str) -> list[int]:
 @pytest.mark.parametrize("how", ["auto", "perf_analyzer"])
 def test_the_missing_measurements_are_taken(setting, pretend, how: str) -> None:
     """In rounds, however the run measures."""
-    assert setting.profile(*BUSY)[0] == 0
+    setting.succeeds(*BUSY)
 
-    status, output = setting.profile(*MEASURE, command="capacity", measurement=how)
+    output = setting.succeeds(*MEASURE, command="capacity", measurement=how)
 
-    assert status == 0, output
     # shares of the highest throughput; lower rates, since all of them break; and one between
     rates = measured_rates(output)
     assert [*dict.fromkeys(rates)] == [100, 140, 170, 40, 65, 77]
@@ -276,9 +270,8 @@ def test_a_metric_that_the_machine_does_not_have_is_measured_for_only_once(
     count = len(pretend.launches)
     limit = ("--constraint", "gpu_metered_power<500")
 
-    status, output = setting.profile("--rate", "1000", *limit, "--measure", command="capacity")
+    output = setting.fails(UNKNOWN, "--rate", "1000", *limit, "--measure", command="capacity")
 
-    assert status == UNKNOWN
     assert "a constrained metric was not measured" in output
     assert "--measure takes it, if this machine has the metric" in output
     assert len(pretend.launches) == count + 6
@@ -289,11 +282,10 @@ def test_what_was_measured_is_kept_and_not_measured_again(setting, pretend) -> N
     setting.profile(*MEASURE, command="capacity")
     count = len(pretend.launches)
 
-    status, output = setting.profile(*MEASURE, command="capacity")
+    setting.succeeds(*MEASURE, command="capacity")
 
-    assert status == 0, output
     assert len(pretend.launches) == count
-    assert setting.profile("--metric", "perf_throughput", command="best")[0] == 0
+    setting.succeeds("--metric", "perf_throughput", command="best")
 
 
 def test_without_a_file_flags_say_how_to_measure(setting, run) -> None:
@@ -314,8 +306,7 @@ def test_without_a_file_flags_say_how_to_measure(setting, run) -> None:
 def test_a_time_limit_ends_the_measurements(setting) -> None:
     setting.profile(*BUSY)
 
-    status, output = setting.profile(*MEASURE, "--budget", "100ms", command="capacity")
-    assert status == USAGE
+    output = setting.fails(USAGE, *MEASURE, "--budget", "100ms", command="capacity")
     assert "--budget: expected a duration" in output
 
     _, output = setting.profile(*MEASURE, "--budget", "0.01s", command="capacity")
@@ -333,9 +324,8 @@ def test_what_is_not_certain_is_not_promised(capacity: Callable[..., Run], run: 
     capacity(*again)
     arguments = ("capacity", "--rate", "60", "--constraint", "perf_latency_p99<110")
 
-    status, output, _ = run(*arguments)
+    output = output_of(run(*arguments), UNKNOWN)
 
-    assert status == UNKNOWN
     assert output.startswith("Not certain: 1 replica of m_config_1 serves 60 requests/s with p99")
     assert "; --measure takes further measurements." in output
     assert "yes" not in output
@@ -351,9 +341,8 @@ def test_a_resumed_profile_finds_its_search_as_it_was(setting, pretend) -> None:
     setting.profile(*MEASURE, command="capacity")
     count = len(pretend.launches)
 
-    status, output = setting.profile("--search", "adaptive")
+    output = setting.succeeds("--search", "adaptive")
 
-    assert status == 0, output
     assert len(pretend.launches) == count
     assert "Different from the checkpoint" not in output
 
@@ -363,9 +352,8 @@ def test_a_changed_model_is_not_mixed_with_earlier_measurements(setting, make_mo
     config = setting.directory / "models" / "m" / "config.pbtxt"
     config.write_text(config.read_text().replace("max_batch_size: 8", "max_batch_size: 4"))
 
-    status, output = setting.profile(*MEASURE, command="capacity")
+    output = setting.fails(1, *MEASURE, command="capacity")
 
-    assert status == 1
     assert "m has changed since the checkpoint: run `model-analyzer profile` first" in output
 
 
@@ -373,16 +361,14 @@ def test_a_model_that_the_run_does_not_profile_cannot_be_measured(setting, make_
     setting.profile(*BUSY)
     make_model("n")
 
-    status, output = setting.profile(*MEASURE, command="capacity", profile_models="n")
+    output = setting.fails(USAGE, *MEASURE, command="capacity", profile_models="n")
 
-    assert status == USAGE
     assert "--measure: the run does not profile m" in output
 
 
 def test_a_chosen_checkpoint_is_not_added_to(setting) -> None:
     setting.profile(*BUSY)
 
-    status, output = setting.profile("0", *MEASURE, command="capacity")
+    output = setting.fails(USAGE, "0", *MEASURE, command="capacity")
 
-    assert status == USAGE
     assert "CHECKPOINT: --measure adds to the newest one" in output

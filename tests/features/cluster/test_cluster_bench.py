@@ -117,9 +117,7 @@ def test_nodes_that_share_the_directory_are_found_and_logged(
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_directory_that_cannot_be_written_to_is_shared_by_none(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_directory_that_cannot_be_written_to_is_shared_by_none(tmp_path: Path, caplog) -> None:
     missing = tmp_path / "missing"
 
     assert sharing_nodes(SLOTS, Layout(missing), asking("gpu1")) == {}

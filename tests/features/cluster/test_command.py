@@ -81,9 +81,8 @@ def test_addresses_of_the_client_are_refused(setting) -> None:
 
 
 def test_a_launch_mode_that_slots_do_not_have_is_refused_at_once(setting, pretend) -> None:
-    status, output = setting.profile(executor="ray", triton_launch_mode="c_api")
+    output = setting.fails(EXIT_USAGE, executor="ray", triton_launch_mode="c_api")
 
-    assert status == EXIT_USAGE
     assert "executor ray cannot be combined with triton_launch_mode c_api" in output
     assert "config.yaml:" in output
     assert pretend.server_calls == []
@@ -97,9 +96,8 @@ def test_the_form_of_a_label_is_not_masked_as_a_secret(setting) -> None:
 
 @pytest.mark.parametrize("wrong", [{"slots": 0}, {"slot_gpus": 0.5}, {"slot_label": "H100"}])
 def test_options_that_make_no_sense_are_refused(setting, wrong: dict[str, Any]) -> None:
-    status, output = setting.profile(executor="ray", **wrong)
+    output = setting.fails(EXIT_USAGE, executor="ray", **wrong)
 
-    assert status == EXIT_USAGE
     assert "config.yaml:" in output
     assert "Traceback" not in output
 
@@ -107,16 +105,14 @@ def test_options_that_make_no_sense_are_refused(setting, wrong: dict[str, Any]) 
 def test_a_dry_run_needs_no_cluster(setting, without_ray) -> None:
     _, local = setting.profile("--dry-run", "--json")
 
-    status, output = setting.profile("--dry-run", "--json", executor="ray", slots=2)
+    output = setting.succeeds("--dry-run", "--json", executor="ray", slots=2)
 
-    assert status == EXIT_OK, output
     assert json.loads(output)["subjects"] == json.loads(local)["subjects"]
 
 
 def test_doctor_needs_no_cluster(setting, without_ray) -> None:
-    status, output = setting.profile("--json", command="doctor", executor="ray", slots=2)
+    output = setting.succeeds("--json", command="doctor", executor="ray", slots=2)
 
-    assert status == EXIT_OK, output
     assert json.loads(output)["works"]
 
 

@@ -68,9 +68,7 @@ def test_no_connection_is_one_line_and_our_signal_handlers_stay(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
-def test_an_address_without_a_cluster_is_noticed_at_once(
-    monkeypatch: pytest.MonkeyPatch, host: str
-) -> None:
+def test_an_address_without_a_cluster_is_noticed_at_once(monkeypatch, host: str) -> None:
     monkeypatch.setitem(sys.modules, "ray", Unconnected(AssertionError("it would try for minutes")))
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

@@ -151,11 +151,7 @@ def test_where_nothing_fits_the_error_says_what_is_asked_and_what_is_there() -> 
             "only 2 of 3 slots fit: a slot needs all CPUs, all GPUs; a takes 1"
             " (--slots-per-host), b takes 1 (--slots-per-host);",
         ),
-        (
-            [node("a", slots=1)],
-            {"slots": 2, "per_host": 2},
-            "; a offers 1 model_analyzer_slot;",
-        ),
+        ([node("a", slots=1)], {"slots": 2, "per_host": 2}, "; a offers 1 model_analyzer_slot;"),
         ([node(str(n), cpus=0) for n in range(9)], {}, "3 has 0 CPUs and 5 more;"),
     ],
 )

@@ -30,7 +30,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.models import VariantNames
 from model_analyzer.domain.trials import ServerSetup, Trial
 from model_analyzer.errors import ClusterError, ConfigError, Problem, ServerError
-from model_analyzer.features.cluster.slot_bench import slot_order
+from model_analyzer.features.cluster.cluster_bench import slot_order
 from model_analyzer.features.cluster.slot_worker import (
     BuiltRunner,
     HostLock,
@@ -45,10 +45,10 @@ from model_analyzer.features.cluster.slot_worker import (
 from model_analyzer.search.choose import choose
 from model_analyzer.state.contents import read_journal
 from model_analyzer.state.format.layout import Layout
-from tests.adapter.test_leftovers import until
 from tests.cli.worlds import World
 from tests.unit.builders import failure
 from tests.unit.builders import trial as any_trial
+from tests.waiting import until
 
 HOST = os.uname().nodename
 
@@ -243,8 +243,7 @@ def test_what_travels_between_driver_and_slot_arrives_unchanged(job: Job, make) 
 
     order = sent(slot_order(job, "run"))
     slot = make()
-    facts = sent(slot.prepare(order))
-    trial = first_trial(job, facts)
+    trial = first_trial(job, sent(slot.prepare(order)))
     outcome = slot.run(sent(trial)).outcome
 
     assert order == slot_order(job, "run")
@@ -398,11 +397,7 @@ def test_preparing_again_ends_what_was_prepared(make) -> None:
 
 def ready(host: str, **changes: Any) -> SlotFacts:
     same = SlotFacts(
-        machine=Machine(host=host),
-        process=1,
-        server="2.51.0",
-        perf_analyzer="2.51.0",
-        facts={},
+        machine=Machine(host=host), process=1, server="2.51.0", perf_analyzer="2.51.0", facts={}
     )
     return replace(same, **changes)
 
@@ -581,10 +576,7 @@ def test_another_run_is_refused_and_told_who_measures(directory: Path, start: St
     holder = start("one")
     assert answer(holder) == "held"
 
-    with (
-        pytest.raises(ClusterError) as raised,
-        HostLock("two", directories=[directory], wait_s=0),
-    ):
+    with pytest.raises(ClusterError) as raised, HostLock("two", directories=[directory], wait_s=0):
         pass
 
     assert str(raised.value) == (

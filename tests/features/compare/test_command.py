@@ -15,6 +15,7 @@ import pytest
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.errors import ServerError
 from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import error_of, output_of
 from tests.unit.builders import failure, goal, measurement, objectives, trial, variant
 
 REGRESSION = 3
@@ -107,9 +108,8 @@ def test_the_same_configuration_with_two_names_is_one(run: Run, for_latency: Pat
 
 
 def test_without_a_regression_it_ends_well(run: Run, sides: Path) -> None:
-    status, output, _ = run("compare", "base", "again", *RULE, "--fail-on", "perf_latency_p99>20")
+    output = output_of(run("compare", "base", "again", *RULE, "--fail-on", "perf_latency_p99>20"))
 
-    assert status == 0
     assert output.count(": passed (") == 2
     assert run("compare", "base", "slow")[0] == 0, "without rules it only tells"
 
@@ -168,8 +168,7 @@ def test_a_page_of_checkpoints_without_common_trials(run: Run, tmp_path: Path) -
         state.record(trial(variant("m_config_default"), concurrency=1), failure())
         state.save()
 
-    status, output, _ = run("compare", "base", "failed", "--format", "html")
-    assert status == 0
+    output = output_of(run("compare", "base", "failed", "--format", "html"))
     assert "Unknown: NEW has only failures." in output
     assert "<figure" not in output
 
@@ -179,8 +178,7 @@ def test_each_kind_of_hardware_is_compared_with_the_same_kind(run: Run, tmp_path
         measure(tmp_path / "base", gpus=(gpu,))
         measure(tmp_path / "new", gpus=(gpu,), factor=factor)
 
-    status, output, _ = run("compare", "base", "new", *RULE)
-    assert status == REGRESSION
+    output = output_of(run("compare", "base", "new", *RULE), REGRESSION)
     assert "m on 1 x L4: perf_throughput<-3%: failed (best: -20.0 %" in output
     assert "m on 1 x H100: perf_throughput<-3%: passed" in output
     assert "m on 1 x L4: 7 common trials:" in output
@@ -208,8 +206,7 @@ def test_a_kind_of_hardware_on_one_side_is_named(run: Run, tmp_path: Path) -> No
     _, output, _ = run("compare", "base", "other")
     assert "GPUs: 1 x L4 in BASE, 1 x H100 in NEW" in output
     assert "\nm: best in both is" in output
-    status, _, error = run("compare", "new", "other")
-    assert status == 1
+    error = error_of(run("compare", "new", "other"), 1)
     assert "new has measurements of m on 1 x L4, m on 2 x L4, other has outcomes of m on" in error
 
 
@@ -237,8 +234,7 @@ def test_a_model_that_only_fails_now_is_a_regression(run: Run, sides: Path) -> N
         state.record(trial(variant("m_config_default", files="new")), failure())
         state.save()
 
-    status, output, _ = run("compare", "base", "broken", *RULE)
-    assert status == REGRESSION
+    output = output_of(run("compare", "base", "broken", *RULE), REGRESSION)
     assert "m: perf_throughput<-3%: failed (NEW has only failures)" in output
 
 
@@ -246,24 +242,21 @@ def test_a_model_that_only_fails_now_is_a_regression(run: Run, sides: Path) -> N
 def test_a_side_is_a_directory_a_file_or_one_of_a_directory(
     run: Run, sides: Path, new: str
 ) -> None:
-    status, output, _ = run("compare", "base@0", new)
+    output = output_of(run("compare", "base@0", new))
 
-    assert status == 0
     assert "m: 7 common trials:" in output
 
 
 def test_numbers_are_of_the_checkpoint_directory(run: Run, sides: Path) -> None:
     measure(sides / "base", files="next")
-    status, output, _ = run("compare", "0", "1", "-s", "base")
+    output = output_of(run("compare", "0", "1", "-s", "base"))
 
-    assert status == 0
     assert "files of m: old in BASE, next in NEW" in output
 
 
 def test_a_checkpoint_compared_with_itself_is_named(run: Run, sides: Path) -> None:
-    status, output, _ = run("compare", "base", "base")
+    output = output_of(run("compare", "base", "base"))
 
-    assert status == 0
     assert "BASE and NEW are the same checkpoint, so they show no change" in output
     assert "resumed" not in output
 
@@ -328,7 +321,7 @@ def test_a_server_is_asked_for_its_models_with_the_headers_of_the_run(
         asked.extend(_)
         raise ServerError("asked")
 
-    monkeypatch.setattr("model_analyzer.features.compare.sides.connect", refuse)
+    monkeypatch.setattr("model_analyzer.features.compare.live.connect", refuse)
     (tmp_path / "c.yaml").write_text(
         "profile_models: m\nperf_analyzer_flags: {http-header: 'X-Key: a'}"
     )

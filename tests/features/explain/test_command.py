@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.state.profile_state import ProfileState
+from tests.cli.conftest import error_of, output_of
 from tests.unit.builders import failure
 from tests.unit.results.explain.observed import model, observed
+from tests.unit.state.samples import store
 
 USAGE = 2
 
@@ -28,10 +29,7 @@ def explain(run: Run, tmp_path: Path) -> Callable[..., Run]:
     """The command, where these were measured."""
 
     def measured(*records: TrialRecord) -> Run:
-        with ProfileState(tmp_path / "checkpoints") as state:
-            for record in records:
-                state.record(record.trial, record.outcome)
-            state.save()
+        store(tmp_path / "checkpoints", records)
         return lambda *arguments: run("explain", *arguments)
 
     return measured
@@ -39,23 +37,18 @@ def explain(run: Run, tmp_path: Path) -> Callable[..., Run]:
 
 @pytest.fixture
 def starved(explain: Callable[..., Run]) -> Run:
-    return explain(
-        observed(ONE, 1, 49, 20, queue=0),
-        observed(ONE, 8, 49.5, 20, queue=140),
-    )
+    return explain(observed(ONE, 1, 49, 20, queue=0), observed(ONE, 8, 49.5, 20, queue=140))
 
 
 def test_the_load_that_is_explained_follows_from_the_goal(starved: Run) -> None:
-    status, output, _ = starved("--min-throughput", "49.2")
+    output = output_of(starved("--min-throughput", "49.2"))
 
-    assert status == 0
     assert output.startswith("m_config_default at concurrency 8")
 
 
 def test_a_healthy_model_has_nothing_unusual(explain: Callable[..., Run]) -> None:
-    status, output, _ = explain(observed(ONE, 1, 49, 20), observed(ONE, 2, 49, 20, queue=10))()
+    output = output_of(explain(observed(ONE, 1, 49, 20), observed(ONE, 2, 49, 20, queue=10))())
 
-    assert status == 0
     assert output.splitlines()[-1] == "Nothing unusual."
 
 
@@ -64,8 +57,7 @@ def test_a_failed_repetition_is_told_with_what_to_do(explain: Callable[..., Run]
     again = replace(alive.trial, repetition=1)
     explained = explain(alive, TrialRecord(trial=again, outcome=failure("the model died")))
 
-    status, output, _ = explained()
-    assert status == 0
+    output = output_of(explained())
     assert "Nothing unusual" not in output
     assert "m_config_default failed at concurrency 1: the model died; look at its log." in output
     (hardware,) = json.loads(explained("--format", "json")[1])["hardware"]
@@ -79,9 +71,8 @@ def test_a_failed_repetition_is_told_with_what_to_do(explain: Callable[..., Run]
 
 
 def test_programs_get_unrounded_numbers(starved: Run) -> None:
-    status, output, _ = starved("m_config_default", "--format", "json")
+    output = output_of(starved("m_config_default", "--format", "json"))
 
-    assert status == 0
     document = json.loads(output)
     (hardware,) = document["hardware"]
     assert (document["version"], document["model"]) == (1, "m")
@@ -97,8 +88,7 @@ def test_a_variant_names_its_model(explain: Callable[..., Run]) -> None:
     both = explain(observed(ONE, 1, 49, 20), observed(other, 1, 49, 20))
 
     assert both("other_config_default")[1].startswith("other_config_default")
-    status, _, error = both()
-    assert status == USAGE
+    error = error_of(both(), USAGE)
     assert error.startswith("model-analyzer: --model: several models were measured")
 
 

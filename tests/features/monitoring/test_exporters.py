@@ -97,9 +97,8 @@ def of_collector(body: bytes) -> Series:
 
 
 def test_both_tell_the_same_of_a_run(setting: Setting, collector: Collector, port: int) -> None:
-    status, output = setting.profile("--prometheus-port", str(port), "--otlp", collector.url)
+    setting.succeeds("--prometheus-port", str(port), "--otlp", collector.url)
 
-    assert status == 0, output
     series = of_prometheus(collector.page)
     assert series == of_collector(collector.metrics)
     by_name: dict[str, dict[str, float]] = {}
@@ -138,13 +137,10 @@ def test_what_cannot_be_exported_is_one_warning(setting: Setting, port: int) -> 
     assert "Traceback" not in output
 
 
-def test_the_library_of_opentelemetry_is_an_extra(
-    setting: Setting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_library_of_opentelemetry_is_an_extra(setting: Setting, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "model_analyzer.features.monitoring.open_telemetry", None)
 
-    status, output = setting.profile("--otlp", "localhost:4318")
+    output = setting.fails(2, "--otlp", "localhost:4318")
 
-    assert status == 2
     assert "--otlp: needs a library: " in output
     assert "(pip install 'opentelemetry-exporter-otlp-proto-http>=1.30' " in output

@@ -16,7 +16,7 @@ import yaml
 
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement, ModelStatistics
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.trials import Load, ServerSetup, Trial, Workload
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.builders import variant
 
@@ -88,6 +88,27 @@ def test_rules_watch_what_was_measured_of_each_model(best: Callable[..., str]) -
     assert found["triton-b Slow"]["expr"].endswith('{model="b"}[5m])) / 1000 > 12')
     assert "  # 85 % of 500 requests/s, measured at concurrency 16, client batch 4\n" in text
     assert text.startswith("# a_config_0,b_0: ")
+
+
+def test_the_limit_is_the_highest_load_within_the_constraints(run: Run, tmp_path: Path) -> None:
+    """The recommended load may be a lower one, and the highest that was measured too slow."""
+    rates = {100: 5.0, 200: 9.0, 400: 700.0}
+    with ProfileState(tmp_path / "checkpoints") as state:
+        for rate, latency in rates.items():
+            load = Load(kind=LoadKind.REQUEST_RATE, value=rate)
+            work = Workload(variant=variant("m_0"), load=load)
+            values = VALUES | {"perf_throughput": float(rate), "perf_latency_p99": latency}
+            measured = Measurement(models=(ModelMeasurement(values=values),))
+            state.record(Trial(workloads=(work,), setup=ServerSetup()), measured)
+        state.save()
+
+    goal = ("--metric", "perf_latency_p99", "--constraint", "perf_latency_p99<50")
+    status, output, _ = run("best", "--format", "prometheus-rules", *goal)
+
+    assert status == 0
+    near = rules(output)["triton-m NearCapacity"]
+    assert near["expr"].endswith(" > 170")
+    assert "measured up to 200" in near["annotations"]["summary"]
 
 
 def test_what_was_not_measured_gets_no_rule(best: Callable[..., str]) -> None:

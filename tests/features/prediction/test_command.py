@@ -94,14 +94,11 @@ BOUNDED: dict[str, Any] = {
 
 def test_a_search_says_what_was_predicted(predict: Run, setting: Setting, tmp_path: Path) -> None:
     knowledge = str(tmp_path / "memory")
-    status, output = setting.profile(search="adaptive", knowledge=knowledge, **BOUNDED)
-    assert status == 0, output
+    output = setting.succeeds(search="adaptive", knowledge=knowledge, **BOUNDED)
     assert "Predicted before measuring: " in output
 
-    status, output = setting.profile(search="quick", knowledge=knowledge)
-    assert status == 2
+    output = setting.fails(2, search="quick", knowledge=knowledge)
     assert "knowledge needs search mode adaptive" in output
 
-    status, output = setting.profile(search="adaptive", knowledge=str(tmp_path / "nowhere"))
-    assert status == 2
+    output = setting.fails(2, search="adaptive", knowledge=str(tmp_path / "nowhere"))
     assert output.rstrip().endswith("nowhere: no checkpoint found")

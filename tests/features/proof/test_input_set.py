@@ -77,11 +77,7 @@ def test_sequences_have_steps_and_optional_inputs_are_left_out() -> None:
 
 def test_inputs_of_the_user_come_first(tmp_path: Path) -> None:
     encoded = base64.b64encode(np.array([7, 8], dtype=np.int32).tobytes()).decode()
-    data = [
-        {"IN": [1, 2]},
-        {"IN": {"content": [3, 4], "shape": [2]}},
-        {"IN": {"b64": encoded}},
-    ]
+    data = [{"IN": [1, 2]}, {"IN": {"content": [3, 4], "shape": [2]}}, {"IN": {"b64": encoded}}]
     (tmp_path / "in.json").write_text(json.dumps({"data": data}))
 
     given = inputs_of(tensor("INT32", 2), flags={"input-data": str(tmp_path / "in.json")})

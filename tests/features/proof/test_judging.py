@@ -37,10 +37,7 @@ def replies(again: Sequence[Found] = (), mixed: Sequence[Found] = ()) -> Replies
 
 
 def judged(
-    default: Replies,
-    variant: Replies,
-    alone: Sequence[Found] = (),
-    reloaded: Collection[str] = (),
+    default: Replies, variant: Replies, alone: Sequence[Found] = (), reloaded: Collection[str] = ()
 ) -> tuple[Verdict, str]:
     unstable = {*unstable_outputs(default), *reloaded}
     ruling = judge(default, variant, alone, unstable, SCOPE)

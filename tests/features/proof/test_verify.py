@@ -25,9 +25,8 @@ def test_a_plain_server_with_the_written_files_is_measured(setting, pretend) -> 
     again = {"throughput": 235.0, "windows": [235.0] * 3}
     setting.config["perf_analyzer_path"] = grows(pretend, again)
 
-    status, output = setting.profile("--verify")
+    output = setting.succeeds("--verify")
 
-    assert status == 0, output
     calls = [call for call in pretend.server_calls if not call.startswith("infer")]
     start = next(i for i, call in enumerate(calls) if "--load-model=m" in call)
     # the run's own server has ended; nothing is loaded by anybody
@@ -35,7 +34,7 @@ def test_a_plain_server_with_the_written_files_is_measured(setting, pretend) -> 
     assert calls[start - 1] == "stop"
     assert calls[start + 1] == "has m count=2 max_batch_size=2"
     assert not any(call.startswith(("load", "unload")) for call in calls[start:])
-    assert "--disable-auto-complete-config" not in calls[start]
+    assert "--disable-auto-complete-config" in calls[start]  # as in the manifests
     (proof,) = proofs(setting)
     assert (proof["kind"], proof["verdict"]) == ("deployed", "passed")
     numbers = proof["numbers"]
@@ -48,9 +47,8 @@ def test_a_plain_server_with_the_written_files_is_measured(setting, pretend) -> 
 def test_a_server_that_is_worse_than_promised_fails_the_run(setting, pretend) -> None:
     setting.config["perf_analyzer_path"] = grows(pretend, {"throughput": 90.0, "windows": [90.0]})
 
-    status, output = setting.profile("--verify")
+    output = setting.fails(1, "--verify")
 
-    assert status == 1
     assert proofs(setting)[0]["verdict"] == "failed"
     assert re.search(r"Failed: a plain server .* is worse than measured: Throughput 90", output)
     assert "measured 3 times" in " ".join(output.split())
@@ -61,22 +59,20 @@ def test_one_disturbed_check_breaks_no_promise(setting, pretend) -> None:
     disturbed = {"throughput": 170.0, "windows": [170.0]}
     setting.config["perf_analyzer_path"] = grows(pretend, disturbed, usual)
 
-    status, output = setting.profile("--verify")
+    setting.succeeds("--verify")
 
-    assert status == 0, output
     (proof,) = proofs(setting)
     assert (proof["verdict"], proof["numbers"]["times_measured"]) == ("passed", 2)
 
 
 def test_files_with_which_no_server_starts_are_told(setting, pretend) -> None:
     setting.config["perf_analyzer_path"] = grows(pretend)
-    assert setting.profile()[0] == 0
+    setting.succeeds()
     spoiled = "error: creating server: Internal - failed to load all models"
     setting.config["triton_server_path"] = str(pretend.tritonserver(spoiled=spoiled))
 
-    status, output = setting.profile("--verify", command="best")
+    output = setting.fails(1, "--verify", command="best")
 
-    assert status == 1
     assert "Failed: a plain server with the written files does not start" in output
     assert "failed to load all models" in output
 
@@ -84,16 +80,15 @@ def test_files_with_which_no_server_starts_are_told(setting, pretend) -> None:
 def test_best_verifies_what_a_checkpoint_recommends(setting, pretend) -> None:
     again = {"throughput": 235.0, "windows": [235.0] * 3}
     setting.config["perf_analyzer_path"] = grows(pretend, again)
-    assert setting.profile()[0] == 0
+    setting.succeeds()
     launches = len(pretend.launches)
 
-    status, output = setting.profile("--verify", "--format", "kubernetes", command="best")
+    output = setting.succeeds("--verify", "--format", "kubernetes", command="best")
 
-    assert status == 0, output
     assert len(pretend.launches) == launches + 1
     assert re.search(r"# passed, \d{4}-\d\d-\d\d \d\d:\d\d UTC: a plain server", output)
     # the proof is in the checkpoint: nothing is measured for the same manifest again
-    status, again = setting.profile("--format", "kubernetes", command="best")
+    _, again = setting.profile("--format", "kubernetes", command="best")
     assert "# passed, " in again
     assert len(pretend.launches) == launches + 1
 
@@ -101,13 +96,12 @@ def test_best_verifies_what_a_checkpoint_recommends(setting, pretend) -> None:
 def test_a_deployed_server_is_left_as_it_is(setting, pretend, elsewhere) -> None:
     again = {"throughput": 235.0, "windows": [235.0] * 3}
     setting.config["perf_analyzer_path"] = grows(pretend, again)
-    assert setting.profile()[0] == 0
+    setting.succeeds()
     address = elsewhere(loaded=["m"]).grpc
 
-    status, output = setting.profile("--verify", f"grpc://{address}", command="best")
-
     # the pretend server has the defaults of every model
-    assert status == 1
+    output = setting.fails(1, "--verify", f"grpc://{address}", command="best")
+
     assert re.search(
         rf"Failed: the server at grpc://{address} has other configurations: m has instances", output
     )
@@ -125,19 +119,16 @@ def test_a_deployed_server_is_left_as_it_is(setting, pretend, elsewhere) -> None
     ids=["word", "scheme", "no port", "protocol"],
 )
 def test_a_url_that_cannot_be_verified_is_refused(setting, value: str, says: str) -> None:
-    status, output = setting.profile("--verify", value)
+    output = setting.fails(2, "--verify", value)
 
-    assert status == 2
     assert says in output
 
 
 def test_modes_without_a_server_of_their_own_are_refused(setting) -> None:
-    status, output = setting.profile("--verify", triton_launch_mode="remote")
-    assert status == 2
+    output = setting.fails(2, "--verify", triton_launch_mode="remote")
     assert "triton_launch_mode remote starts no server: give the URL" in output
 
-    status, output = setting.profile("--verify", triton_launch_mode="c_api")
-    assert status == 2
+    output = setting.fails(2, "--verify", triton_launch_mode="c_api")
     assert "not with executor ray or triton_launch_mode c_api" in output
 
 
@@ -150,9 +141,8 @@ def test_modes_without_a_server_of_their_own_are_refused(setting) -> None:
     ids=["variant", "checkpoint"],
 )
 def test_only_the_newest_recommendation_is_verified(setting, arguments, says: str) -> None:
-    assert setting.profile()[0] == 0
+    setting.succeeds()
 
-    status, output = setting.profile(*arguments, command="best")
+    output = setting.fails(2, *arguments, command="best")
 
-    assert status == 2
     assert says in output

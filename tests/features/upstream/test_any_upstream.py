@@ -33,10 +33,7 @@ _MEASUREMENTS = st.lists(
                 st.sampled_from(["concurrency-range", "request-rate-range"]), st.integers(1, 2)
             ),
             "flags": st.fixed_dictionaries(
-                {
-                    "metrics-url": _ADDRESSES,
-                    "metrics-interval": st.sampled_from([500, 1000]),
-                },
+                {"metrics-url": _ADDRESSES, "metrics-interval": st.sampled_from([500, 1000])},
                 optional={
                     "measurement-interval": st.sampled_from(["5000", "6000", "8000"]),
                     "stability-percentage": st.sampled_from(["10", "50"]),

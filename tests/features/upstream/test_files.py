@@ -89,6 +89,24 @@ def test_a_new_measurement_replaces_an_imported_one(directory: Path) -> None:
     assert measurement(17) in [record.outcome for record in load(directory).records]
 
 
+def test_all_but_a_bad_value_is_used(directory: Path) -> None:
+    path = directory / "0.ckpt"
+    intact = read_file(path)
+    text = path.read_text()
+    path.write_text(text.replace('"_value": 2473.33', '"_value": NaN'))
+
+    for loaded in (read_file(path), load(directory)):
+        assert [each.trial for each in loaded.records] == [each.trial for each in intact.records]
+        (warning,) = loaded.damage_warnings
+        assert warning == (
+            f"{path} is damaged (perf_throughput of add_sub_config_default concurrency=1 is not a"
+            " number; lost: a value of add_sub_config_default concurrency=1): using the intact part"
+        )
+    with ProfileState(directory / "new") as state:
+        state.start_from(read_file(path))
+        assert len(state.checkpoint.records) == len(intact.records)
+
+
 def test_the_checkpoint_before_a_damaged_one_is_used(directory: Path) -> None:
     raw = (directory / "0.ckpt").read_bytes()
     (directory / "1.ckpt").write_bytes(raw[: len(raw) // 2])

@@ -71,11 +71,7 @@ def asked_and_answered(text: str, sample: str) -> tuple[list[str], dict[str, Tri
     searched = SearchedModel(facts=ModelRepository(STARTER).facts(model.name), settings=model)
     setup = ServerSetup(launch="docker", version="2.51.0", flags=freeze({"log-verbose": "1"}))
     names = VariantNames.known(profile.variants)
-    search = choose(
-        Subject(models=(searched,), setup=setup),
-        chosen.search,
-        names,
-    )
+    search = choose(Subject(models=(searched,), setup=setup), chosen.search, names)
     asked = []
     while (trial := search.ask()) is not None:
         asked.append(str(trial))
@@ -185,8 +181,7 @@ def test_another_configuration_load_protocol_or_variable_is_another_trial() -> N
         replace(trial, workloads=(replace(work, load=replace(work.load, value=7)),)),
         replace(trial, workloads=(replace(work, load=replace(work.load, batch_size=2)),)),
         replace(
-            trial,
-            workloads=(replace(work, load=replace(work.load, kind=LoadKind.REQUEST_RATE)),),
+            trial, workloads=(replace(work, load=replace(work.load, kind=LoadKind.REQUEST_RATE)),)
         ),
         replace(trial, setup=replace(trial.setup, protocol="http")),
         replace(trial, setup=replace(trial.setup, launch="c_api")),

@@ -81,9 +81,7 @@ def test_an_exported_checkpoint_is_read_again(name: str) -> None:
 
 
 def test_gpus_are_written() -> None:
-    profile = read_changed("plain", with_gpus).profile
-
-    document = written(profile)
+    document = written(read_changed("plain", with_gpus).profile)
 
     expected = content("plain")
     with_gpus(expected)
@@ -210,10 +208,7 @@ def test_only_numbers_that_options_set_are_numbers_in_the_table() -> None:
             {
                 "name": "m",
                 "input": [{"name": "IN", "dims": [16]}],
-                "dynamic_batching": {
-                    "priority_levels": 2,
-                    "max_queue_delay_microseconds": delay,
-                },
+                "dynamic_batching": {"priority_levels": 2, "max_queue_delay_microseconds": delay},
             }
         )
         (work,) = base.workloads

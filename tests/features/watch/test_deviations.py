@@ -57,10 +57,7 @@ def test_what_lasts_only_a_moment_is_no_deviation() -> None:
     def memory(at: float) -> float:
         return 5e9 if at > 1e6 + 60 else 1e9
 
-    servers = [
-        Server(rate=lambda at: 400 if at == 1e6 + 110 else 100),
-        Server(memory=memory),
-    ]
+    servers = [Server(rate=lambda at: 400 if at == 1e6 + 110 else 100), Server(memory=memory)]
 
     assert [seen([*looks(server)]).kind for server in servers] == [WatchClass.AS_PROMISED] * 2
 

@@ -203,8 +203,7 @@ def test_notes_are_set_read_and_removed(directory: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("12", 12), ("true", True), ('"12"', "12"), ("NaN", "NaN"), ("ü {", "ü {")],
+    ("text", "value"), [("12", 12), ("true", True), ('"12"', "12"), ("NaN", "NaN"), ("ü {", "ü {")]
 )
 def test_a_note_is_json_or_else_text(directory: Path, text: str, value: object) -> None:
     set_metadata(directory, "", "key", text)

@@ -91,10 +91,7 @@ def ensemble(name: str, **parts: int) -> TrialRecord:
     """A measurement of an ensemble of parts with these batch limits."""
     steps = [variant(f"{part}_c", model=part, max_batch_size=size) for part, size in parts.items()]
     config: dict[str, Any] = {"platform": "ensemble", "ensemble_scheduling": {"step": []}}
-    return record(
-        variant(f"{name}_c", model=name, composing=steps, **config),
-        measurement(1, 5),
-    )
+    return record(variant(f"{name}_c", model=name, composing=steps, **config), measurement(1, 5))
 
 
 def write_all(target: Path, *records: TrialRecord) -> tuple[dict[str, int], list[str]]:

@@ -34,9 +34,7 @@ def checkpoint(tmp_path: Path) -> Made:
     return made
 
 
-def test_a_model_is_found_by_its_name_also_with_a_comma_in_it(
-    checkpoint: Made,
-) -> None:
+def test_a_model_is_found_by_its_name_also_with_a_comma_in_it(checkpoint: Made) -> None:
     measured = checkpoint("m", "a,b")
 
     assert measured_subjects(measured) == {"m": 1, r"a\,b": 1}
@@ -55,9 +53,7 @@ def test_with_several_models_the_user_must_name_one(checkpoint: Made) -> None:
     assert chosen_subjects(measured, "n", several=False) == ["n"]
 
 
-def test_a_given_goal_decides_the_recommendation(
-    checkpoint: Made,
-) -> None:
+def test_a_given_goal_decides_the_recommendation(checkpoint: Made) -> None:
     measured = checkpoint("m")
     bound = Constraint(tag="perf_latency_p99", maximum=1.0)
 

@@ -135,9 +135,7 @@ def examine(tmp_path: Path) -> Callable[..., list[Trial]]:
 def test_the_trial_is_the_default_under_a_plain_load(
     changes: dict[str, Any], flags: dict[str, str]
 ) -> None:
-    trial = plain_trial(subject(**changes))
-
-    [work] = trial.workloads
+    [work] = plain_trial(subject(**changes)).workloads
     assert work.variant.is_default
     assert work.load == Load(value=8)
     assert work.flags == freeze({**flags, "stability-percentage": "999"})
@@ -164,9 +162,7 @@ def test_a_host_is_tested_on_its_kind_of_hardware(examine) -> None:
 
 
 @pytest.mark.parametrize(("percent", "level"), [(3.0, logging.INFO), (6.0, logging.WARNING)])
-def test_the_result_is_told_in_each_run(
-    examine, caplog: pytest.LogCaptureFixture, percent: float, level: int
-) -> None:
+def test_the_result_is_told_in_each_run(examine, caplog, percent: float, level: int) -> None:
     caplog.set_level(logging.INFO)
     for _ in range(2):
         caplog.clear()
@@ -178,9 +174,7 @@ def test_the_result_is_told_in_each_run(
         assert ("use a smaller --slots-per-host" in line.message) == (level == logging.WARNING)
 
 
-def test_a_test_that_fails_is_told_and_done_again(
-    examine, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_test_that_fails_is_told_and_done_again(examine, caplog) -> None:
     examine(Slots(3, fault=True))
 
     assert "The slots on gpu1 could not be tested: the model did not load" in caplog.text
@@ -255,8 +249,7 @@ def test_alone_and_together_alternate_on_all_hosts_at_once(machines: Machines) -
     times = Counter(time for _, time in machines.runs)
     # loading everywhere, then one slot of each host, then all, …
     assert list(times.values()) == [5, *([2, 5] * PAIRS)]
-    alone = {slot for slot, time in machines.runs if times[time] == 2}
-    assert alone == {"a", "d"}
+    assert {slot for slot, time in machines.runs if times[time] == 2} == {"a", "d"}
 
 
 def test_its_outcomes_are_none_of_the_run(machines: Machines) -> None:

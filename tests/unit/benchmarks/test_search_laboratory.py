@@ -43,6 +43,7 @@ from model_analyzer.domain.trials import Failure, LoadKind
 from model_analyzer.search.plan import doubling
 from tests.sizes import small_and_full
 from tests.unit import builders
+from tests.unit.builders import known
 
 ROOT = Path(__file__).parents[3]
 
@@ -88,8 +89,7 @@ def all_points(landscape: Surface) -> list[Point]:
 
 
 def exact(landscape: Surface, where: Point) -> Any:
-    response = landscape.response(where)
-    assert response is not None
+    response = known(landscape.response(where))
     return measurement(response, speed=1, tail=1, windows=())
 
 
@@ -105,8 +105,7 @@ def recommending(where: Point | None, *, passes: bool = True) -> Run:
 
 def test_in_a_closed_loop_throughput_times_latency_is_what_is_in_flight() -> None:
     for where in all_points(surface()):
-        response = surface().response(where)
-        assert response is not None
+        response = known(surface().response(where))
         in_flight = response.throughput[0] * response.latency_avg[0] / 1000
         assert in_flight == pytest.approx(where.clients[0].values)
 
@@ -115,11 +114,9 @@ def test_many_loads_at_once_are_answered_as_one_by_one() -> None:
     landscape = surface()
     values = np.asarray([1.0, 3.0, 32.0])
     client = Client(kind=LoadKind.CONCURRENCY, values=values)
-    together = landscape.source.respond(point().settings, [client])
-    assert together is not None
+    together = known(landscape.source.respond(point().settings, [client]))
     for index, value in enumerate(values):
-        alone = landscape.response(point(load=value))
-        assert alone is not None
+        alone = known(landscape.response(point(load=value)))
         assert together.latency_p99[0][index] == pytest.approx(alone.latency_p99[0][0])
 
 
@@ -222,8 +219,7 @@ def test_merits_are_as_far_apart_as_values() -> None:
 def test_between_the_loads_of_the_grid_it_may_be_better() -> None:
     # 24 in flight meet it, and 32 do not
     bound = exact(surface(), point(instances=3, load=24)).value(P99)
-    landscape = surface().within(Constraint(tag=P99, maximum=bound))
-    truth = Truth(landscape)
+    truth = Truth(surface().within(Constraint(tag=P99, maximum=bound)))
     assert truth.best.merit is not None
     assert truth.best_under_any_load.merit is not None
     assert truth.best_under_any_load.merit > truth.best.merit
@@ -242,8 +238,7 @@ def test_a_limit_is_met_by_the_requested_share(tag: str, share: float) -> None:
 def test_a_limit_lies_between_two_values(tag: str) -> None:
     truth = Truth(surface())
     limit = truth.limit(tag, 0.08)
-    bound = limit.minimum if limit.maximum is None else limit.maximum
-    assert bound is not None
+    bound = known(limit.minimum if limit.maximum is None else limit.maximum)
     assert np.abs(truth.metric(tag) / bound - 1).min() > 1e-6
 
 
@@ -335,8 +330,7 @@ def test_random_search_finds_the_expected_best() -> None:
 
 def test_a_brute_search_without_noise_finds_the_best_measured_point() -> None:
     landscape = surface().within(Constraint(tag=P99, maximum=30))
-    result = run(landscape, "brute", 0)
-    assert result is not None
+    result = known(run(landscape, "brute", 0))
     assert result.passes
     verdict = judge(landscape, Truth(landscape), "brute", 0, result)
     assert verdict.value == 1
@@ -398,8 +392,7 @@ def test_a_recommendation_is_worth_its_share_of_the_best() -> None:
     truth = Truth(landscape)
     assert truth.best.merit is not None
     poor = judge(landscape, truth, "m", 0, recommending(point(load=1)))
-    merit = truth.merit_of(point(load=1))
-    assert merit is not None
+    merit = known(truth.merit_of(point(load=1)))
     assert poor.value == pytest.approx(math.exp(merit - truth.best.merit))
     assert poor.share == pytest.approx(10 / 78)
     assert poor.variants_share == pytest.approx(2 / 13)
@@ -537,14 +530,11 @@ def rows() -> list[dict[str, Any]]:
 
 def test_a_recording_answers_with_what_was_recorded(tmp_path: Path) -> None:
     landscape = recorded(recording(tmp_path / "m.csv", rows()))
-    twice = landscape.response(point(instances=1, batch_limit=2, load=2))
-    assert twice is not None
+    twice = known(landscape.response(point(instances=1, batch_limit=2, load=2)))
     assert twice.throughput[0][0] == pytest.approx(20)  # the mean of two rows
-    between = landscape.response(point(instances=1, batch_limit=2, load=math.sqrt(2)))
-    assert between is not None
+    between = known(landscape.response(point(instances=1, batch_limit=2, load=math.sqrt(2))))
     assert between.throughput[0][0] == pytest.approx(math.sqrt(10 * 20))
-    failed = landscape.response(point(instances=2, batch_limit=2, load=2))
-    assert failed is not None
+    failed = known(landscape.response(point(instances=2, batch_limit=2, load=2)))
     assert failed.fails[0]
     assert landscape.response(point(instances=3, batch_limit=2)) is None
     assert Truth(landscape).size == 6
@@ -596,9 +586,7 @@ def test_a_setting_that_does_not_fit_is_not_served() -> None:
         assert server.failed_loads == 1
 
 
-def test_a_program_that_never_ends_has_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_never_ends_has_no_answer(tmp_path: Path, monkeypatch) -> None:
     program = tmp_path / "program"
     program.write_text(
         f"#!{sys.executable}\n"
@@ -612,9 +600,8 @@ def test_a_program_that_never_ends_has_no_answer(
     program.chmod(0o755)
     monkeypatch.setattr(upstream, "_PATIENCE_S", 3.0)
 
-    result = upstream.run(surface(), "upstream-quick", 0, program)
+    result = known(upstream.run(surface(), "upstream-quick", 0, program))
 
-    assert result is not None
     assert result.measurements == 1
     assert result.recommended is None
     assert not result.passes

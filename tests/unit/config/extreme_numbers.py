@@ -18,11 +18,14 @@ from msgspec import convert
 
 from model_analyzer.config.goal_kinds import Constraints, Objectives
 from model_analyzer.config.kinds import Duration, Integer, Integers, ListOf, Number
-from model_analyzer.config.model_options import MODEL_OPTIONS, PARAMETER_OPTIONS
+from model_analyzer.config.model_options import (
+    MODEL_OPTIONS,
+    PARAMETER_OPTIONS,
+    ModelConfigParameters,
+)
 from model_analyzer.config.nodes import Node
 from model_analyzer.config.options import options_of
 from model_analyzer.config.sources import parse_yaml
-from model_analyzer.config.sweeps import ModelConfigParameters
 from model_analyzer.config.table import PROFILE, REPORT, Option
 from model_analyzer.config.traffic_options import OpenLoad
 from model_analyzer.domain.profiles import TrialRecord

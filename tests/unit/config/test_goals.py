@@ -23,8 +23,7 @@ def test_a_mapping_gives_each_metric_its_weight() -> None:
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["[perf_throughput, perf_latency_p99]", "'perf_throughput, perf_latency_p99'"],
+    "written", ["[perf_throughput, perf_latency_p99]", "'perf_throughput, perf_latency_p99'"]
 )
 def test_metrics_without_weights_all_count_ten(written: str) -> None:
     expected = objectives(perf_throughput=10, perf_latency_p99=10)
@@ -39,6 +38,7 @@ def test_every_metric_may_be_wished_for(tag: str) -> None:
 def test_the_old_name_of_a_metric_means_the_metric() -> None:
     assert Objectives().parse(yaml("[perf_latency]")) == objectives(perf_latency_p99=10)
     assert Objectives().parse(yaml("{perf_latency: 2}")) == objectives(perf_latency_p99=2)
+    assert Constraints().parse(yaml("{perf_latency: {max: 3}}")) == at_most(perf_latency_p99=3)
 
 
 def test_an_unknown_metric_names_the_nearest() -> None:
@@ -113,10 +113,6 @@ def test_fractions_are_bounds_and_zero_is_the_least_minimum() -> None:
     assert Constraints().parse(yaml("{perf_throughput: {min: 0}}"))[0].minimum == 0
     for text in ("{perf_latency_p99: {max: 0}}", "{cpu_used_ram: {max: 0}}"):
         assert parse_problem(Constraints(), yaml(text)).message == "must be above 0, found 0"
-
-
-def test_the_old_name_of_a_constrained_metric_means_the_metric() -> None:
-    assert Constraints().parse(yaml("{perf_latency: {max: 3}}")) == at_most(perf_latency_p99=3)
 
 
 @pytest.mark.parametrize(

@@ -478,11 +478,7 @@ def test_flags_are_a_mapping(written: str) -> None:
 
 def test_values_of_variables_become_text() -> None:
     node = yaml("OMP_NUM_THREADS: 4\nPATHS: $HOME/x\nEMPTY: ''")
-    assert Environment().parse(node) == {
-        "OMP_NUM_THREADS": "4",
-        "PATHS": "$HOME/x",
-        "EMPTY": "",
-    }
+    assert Environment().parse(node) == {"OMP_NUM_THREADS": "4", "PATHS": "$HOME/x", "EMPTY": ""}
 
 
 def test_names_of_variables_that_no_system_takes_are_refused() -> None:
@@ -666,6 +662,9 @@ PERF_ANALYZER_ACCEPTS = [
     "request-parameter: ['a:1:int', 'b:-2:INT']", "request-parameter: 'a:True:bool'",
     "request-parameter: 'a:1.5:string'", "serial-sequences: true", "endpoint: v1/x",
     "periodic-concurrency-range: '1:4:1'", "input-tensor-format: json", "data-directory: data",
+    "measurement-interval: 2147483647", "request-parameter: 'a:2147483647:int'",
+    "request-parameter: 'a:-2147483647:int'", "sequence-length: -2147483647",
+    "sequence-id-range: '1:2147483647'", "stability-percentage: 2147483648",
 ]  # fmt: skip
 PERF_ANALYZER_REFUSES = [
     "measurement-interval: abc", "measurement-interval: 0", "measurement-interval: -5",
@@ -683,6 +682,11 @@ PERF_ANALYZER_REFUSES = [
     "request-parameter: 'a:1.5:double'", "request-parameter: 'a:1:'",
     "request-parameter: 'a:yes:bool'", "request-parameter: 'a:1:bool'",
     "request-parameter: 'a:1.5:int'", "request-parameter: 'a::int'",
+    # these are too large for it
+    "request-parameter: 'a:2147483648:int'", "measurement-interval: 2147483648",
+    "measurement-interval: 3000000000ms", "max-trials: 99999999999", "request-count: 2147483648",
+    "sequence-length: -2147483649", "output-shared-memory-size: 2147483648",
+    "sequence-id-range: '1:2147483648'", f"stability-percentage: '{10**39}'",
 ]  # fmt: skip
 TRITON_SERVER_ACCEPTS = [
     "log-verbose: 1", "log-verbose: -5", "log-verbose: true", "log-info: TRUE",

@@ -113,11 +113,7 @@ def test_problems_of_all_models_are_reported_together() -> None:
         ("f.yaml:3:16", "unknown option 'batch_size'", "did you mean 'batch_sizes'?"),
         ("f.yaml:3:48", f"{NOT_AN_INTEGER}, found 'x'", ""),
         ("f.yaml:5:14", "must be above 0, found 0", ""),
-        (
-            "f.yaml:6:16",
-            "unknown metric 'perf_throughputt'",
-            "did you mean 'perf_throughput'?",
-        ),
+        ("f.yaml:6:16", "unknown metric 'perf_throughputt'", "did you mean 'perf_throughput'?"),
     ]
 
 

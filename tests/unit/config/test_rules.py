@@ -90,21 +90,9 @@ def test_a_file_alone_must_follow_the_rules() -> None:
         ("batch_sizes: [1]", "2:14", "batch_sizes"),
         ("request_rate: 10", "2:15", "request_rate"),
         ("request_rate_search_enable: true", "2:29", "request_rate_search_enable"),
-        (
-            "run_config_search_max_request_rate: 99",
-            "2:37",
-            "run_config_search_max_request_rate",
-        ),
-        (
-            "profile_models: {m: {parameters: {concurrency: 4}}}",
-            "2:48",
-            "concurrency of m",
-        ),
-        (
-            "profile_models: [{m: {parameters: {batch_sizes: 4}}}]",
-            "2:49",
-            "batch_sizes of m",
-        ),
+        ("run_config_search_max_request_rate: 99", "2:37", "run_config_search_max_request_rate"),
+        ("profile_models: {m: {parameters: {concurrency: 4}}}", "2:48", "concurrency of m"),
+        ("profile_models: [{m: {parameters: {batch_sizes: 4}}}]", "2:49", "batch_sizes of m"),
         (
             "profile_models: [n, {m: {model_config_parameters: {max_batch_size: 4}}}]",
             "2:51",
@@ -671,6 +659,37 @@ def test_certificates_are_remarked_without_tls(flags: str, switch: str) -> None:
     assert resolved(both).remarks == ()
 
 
+def test_certificates_of_https_are_remarked_without_an_address_of_it() -> None:
+    flags = "perf_analyzer_flags: {ssl-https-ca-certificates-file: a.pem}"
+    (remark,) = resolved(flags).remarks
+    assert remark == (
+        "f.yaml:1:22: ssl-https-ca-certificates-file has no effect without an https:// endpoint"
+    )
+    for used in (
+        "triton_http_endpoint: HTTPS://host:8000",
+        "triton_metrics_url: https://host:8002/metrics",
+        "verify: https://host:8000\nclient_protocol: http",
+    ):
+        assert resolved(f"{flags}\n{used}").remarks == ()
+
+
+def test_a_column_that_no_table_has_is_told_before_the_run() -> None:
+    text = (
+        "inference_output_fields: [model_name, backend_parameter/X, perf_throughput, gpu_uuid]\n"
+        "gpu_output_fields: [gpu_uuid, hardware, request_intervals, perf_throughputs]\n"
+        "server_output_fields: [gpu_uuid, batch_size]"
+    )
+
+    assert resolved(text).remarks == (
+        "f.yaml:1:26: inference_output_fields: 'gpu_uuid' is neither a metric nor a column: it is"
+        " left out",
+        "f.yaml:2:20: gpu_output_fields: 'perf_throughputs' is neither a metric nor a column: it is"
+        " left out (did you mean 'perf_throughput'?)",
+        "f.yaml:3:23: server_output_fields: 'batch_size' is neither a metric nor a column: it is"
+        " left out",
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "other"),
     [
@@ -690,8 +709,7 @@ def test_flags_of_genai_perf_are_remarked_without_an_llm() -> None:
     (remark,) = resolved(text).remarks
     assert "genai_perf_flags has no effect without model_type: LLM" in remark
     assert resolved(f"{text}\nmodel_type: LLM").remarks == ()
-    of_model = f"profile_models: {{m: {{{text}}}}}"
-    (remark,) = resolved(of_model).remarks
+    (remark,) = resolved(f"profile_models: {{m: {{{text}}}}}").remarks
     assert remark.startswith("f.yaml:1:40: genai_perf_flags has no effect without")
 
 

@@ -20,7 +20,7 @@ from model_analyzer.config.sources import misspelled, parse_yaml, read_environme
 from model_analyzer.domain.settings import ProfileSettings
 from model_analyzer.errors import ConfigError, Problem
 from tests.phrases import GIVEN_TWICE, NOT_AN_INTEGER, REPLACES, UNSUPPORTED_TAG
-from tests.unit.builders import on_line, plain, yaml
+from tests.unit.builders import known, on_line, plain, yaml
 
 
 def problem_of(text: str) -> Problem:
@@ -180,8 +180,7 @@ def test_control_characters_are_refused() -> None:
 def test_a_file_names_itself_in_every_place(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("a:\n  b: ä\n", encoding="utf-8")
-    root = read_yaml(path)
-    assert root is not None
+    root = known(read_yaml(path))
     assert plain(root) == {"a": {"b": "ä"}}
     assert root.entries[0].node.entries[0].where == f"{path}:2:3"
 
@@ -235,9 +234,8 @@ def test_a_pipe_of_the_shell_is_a_configuration() -> None:
     os.write(writer, b"a: 1")
     os.close(writer)
 
-    node = read_yaml(Path(f"/dev/fd/{reader}"))
+    node = known(read_yaml(Path(f"/dev/fd/{reader}")))
 
-    assert node is not None
     assert plain(node) == {"a": 1}
     os.close(reader)
 
@@ -262,8 +260,7 @@ def test_a_tag_that_means_nothing_is_refused(value: str) -> None:
 
 @pytest.mark.parametrize("value", ["1:10:2", "1:64", "2026-13-45", "2026-01-02"])
 def test_ranges_and_dates_are_the_text_that_was_written(value: str) -> None:
-    node = parse_yaml(f"a: {value}", "f.yaml")
-    assert node is not None
+    node = known(parse_yaml(f"a: {value}", "f.yaml"))
     assert node.entries[0].node.value == value
 
 
@@ -330,10 +327,7 @@ def test_the_command_line_is_before_the_environment_and_that_before_the_file() -
 
 @pytest.mark.parametrize(
     ("key", "text", "value"),
-    [
-        ("BATCH_SIZES", "1,2,4", (1, 2, 4)),
-        ("CONCURRENCY", "1:9:2", (1, 3, 5, 7, 9)),
-    ],
+    [("BATCH_SIZES", "1,2,4", (1, 2, 4)), ("CONCURRENCY", "1:9:2", (1, 3, 5, 7, 9))],
 )
 def test_the_text_is_that_of_the_flag(key: str, text: str, value: Any) -> None:
     (model,) = resolved({key: text}).models

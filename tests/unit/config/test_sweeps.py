@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.config.sweeps import SCALARS, ModelConfigParameters
+from model_analyzer.config.model_options import SCALARS, ModelConfigParameters
 from model_analyzer.domain import model_config_fields
 from model_analyzer.domain.model_config_fields import ENUMS, MESSAGES
 from model_analyzer.domain.models import thaw
@@ -371,9 +371,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_the_table_of_fields_is_fresh() -> None:
     written = subprocess.run(
-        [sys.executable, ROOT / "tools" / "model_config_fields.py"],
-        check=True,
-        capture_output=True,
+        [sys.executable, ROOT / "tools" / "model_config_fields.py"], check=True, capture_output=True
     ).stdout
     table = Path(model_config_fields.__file__)
     formatted = subprocess.run(

@@ -20,22 +20,14 @@ RAISE_IT = "(raise it with --max-measurements)"
 @pytest.mark.parametrize(
     ("reason", "limit", "expected"),
     [
-        (
-            StopReason.LIMIT,
-            13,
-            f"measurement limit of 13 reached {RAISE_IT}",
-        ),
+        (StopReason.LIMIT, 13, f"measurement limit of 13 reached {RAISE_IT}"),
         (StopReason.LIMIT, None, f"measurement limit reached {RAISE_IT}"),
         (
             StopReason.BUDGET,
             13,
             "no further measurement fits into the rest of the time budget (raise it with --budget)",
         ),
-        (
-            StopReason.NOTHING_WORTH,
-            13,
-            "no further measurement is expected to improve the answer",
-        ),
+        (StopReason.NOTHING_WORTH, 13, "no further measurement is expected to improve the answer"),
         (StopReason.UNKNOWN, None, "the checkpoint does not say why"),
     ],
 )

@@ -64,8 +64,7 @@ def load(*, begin: float, end: float, until: float, phase: float) -> Sequence[Co
     """
 
     def joules(time_s: float) -> float:
-        loaded_s = min(max(time_s - begin, 0.0), end - begin)
-        return 120 * time_s + 350 * loaded_s
+        return 120 * time_s + 350 * min(max(time_s - begin, 0.0), end - begin)
 
     readings = []
     for number in range(round(until / 0.02) + 1):

@@ -16,7 +16,7 @@ import pytest
 
 from model_analyzer.domain.measurements import Columns, ValueRow, ValueTable, best_of
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.noise.parts import add_up, longest_path
+from model_analyzer.noise.laws import add_up, longest_path
 from tests.unit.builders import measurement, together, variant
 
 TWO_GPUS = {

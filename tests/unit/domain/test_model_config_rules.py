@@ -24,6 +24,8 @@ from tests.unit.builders import model_settings
 
 BASE = {"name": "m", "backend": "python", "max_batch_size": 8}
 CPU = {"kind": "KIND_CPU", "count": 1}
+UNFILLED = {"data_type": "TYPE_FP32", "dims": [4]}
+ZEROS = {"name": "z", "data_type": "TYPE_FP32", "dims": [2, 4], "zero_data": True}
 DELAY = {"timeout_action": "DELAY", "default_timeout_microseconds": "5"}
 
 
@@ -46,7 +48,7 @@ def oldest(**fields: Any) -> Mapping[str, Any]:
 
 
 def warm_up(size: int, *inputs: str, **fields: Any) -> Mapping[str, Any]:
-    of_each = {"data_type": "TYPE_FP32", "dims": [4], **fields}
+    of_each = {"data_type": "TYPE_FP32", "dims": [4], "zero_data": True, **fields}
     sample = {"name": "w", "batch_size": size, "inputs": dict.fromkeys(inputs, of_each)}
     return {"model_warmup": [sample]}
 
@@ -65,6 +67,11 @@ def control(kind: str, name: str = "c", **fields: Any) -> Mapping[str, Any]:
 
 def controlled(*inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"sequence_batching": {"control_input": inputs}}
+
+
+def stated(*initial: Mapping[str, Any]) -> Mapping[str, Any]:
+    state = {"input_name": "s", "data_type": "TYPE_FP32", "dims": [-1, 4], "initial_state": initial}
+    return {"sequence_batching": {"state": [state]}}
 
 
 def step(name: str, limit: int) -> ModelVariant:
@@ -140,6 +147,10 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
         "target_name ['o'] of batch_output is no output",
     ),
     ({**tensor(4), **warm_up(1, "y")}, "model_warmup w has no input x"),
+    (
+        {**tensor(4), "model_warmup": [{"name": "w", "inputs": {"x": UNFILLED}}]},
+        "model_warmup w has x without zero_data or random_data or input_data_file",
+    ),
     ({**tensor(4), **warm_up(1, "x", dims=[5])}, "w has x with dims [5] instead of [4]"),
     ({**tensor(-1), **warm_up(1, "x", dims=[2, 2])}, "w has x with dims [2, 2] instead of [-1]"),
     (
@@ -165,6 +176,13 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
         "the names of control_input are missing or equal",
     ),
     (controlled(control("CORRID", data_type="TYPE_FP32")), "CONTROL_SEQUENCE_CORRID needs a data_"),
+    (stated({**ZEROS, "name": ""}), "the initial_state of state s has no name"),
+    (stated({**ZEROS, "data_type": "TYPE_INT32"}), "of state s has another data_type"),
+    (stated({**ZEROS, "dims": [-1, 4]}), "of state s has dims [-1, 4] instead of [-1, 4]"),
+    (
+        stated({key: value for key, value in ZEROS.items() if key != "zero_data"}),
+        "has neither zero_data nor data_file",
+    ),
     (controlled(control("CORRID")), "CONTROL_SEQUENCE_CORRID needs a data_type of TYPE_UINT64"),
 ]
 
@@ -201,6 +219,9 @@ ACCEPTED: list[Mapping[str, Any]] = [
     {**tensor(4), "batch_input": [{"source_input": ["x"], "data_type": "TYPE_FP32"}]},
     {**tensor(4), **warm_up(1, "x", "y")},
     {**tensor(-1), **warm_up(1, "x")},
+    stated(),
+    stated(ZEROS),
+    stated({**ZEROS, "zero_data": False}),
     controlled(
         control("START", bool_false_true=[False, True]),
         control("READY", "r", fp32_false_true=[0.0, 1.0]),

@@ -402,6 +402,10 @@ def test_what_a_model_can_do(
         ([{"count": 2}], 0, [(2, "CPU")]),
         ([{"count": 2}], 1, [(2, "GPU")]),
         ([{"kind": "KIND_GPU"}], 1, [(1, "GPU")]),
+        ([{"kind": "KIND_GPU", "count": -1}], 2, [(2, "GPU")]),
+        ([{"kind": "KIND_AUTO", "count": 0}], 0, [(1, "CPU")]),
+        ([{"kind": "KIND_MODEL", "count": 2}], 4, [(2, "GPU")]),
+        ([{"kind": "KIND_MODEL", "count": 2}], 0, [(2, "CPU")]),
         (
             [
                 {"kind": "KIND_GPU", "count": 3},
@@ -423,6 +427,8 @@ def test_instances_add_up_by_kind_and_count_on_every_gpu(
 def test_backends_that_get_two_instances_on_cpus_are_shown_with_two() -> None:
     assert list(variant(backend="onnxruntime").instances(gpus=0)) == [(2, "CPU")]
     assert list(variant(backend="onnxruntime").instances(gpus=1)) == [(1, "GPU")]
+    below_one = variant(backend="onnxruntime", instance_group=[{"kind": "KIND_CPU", "count": -1}])
+    assert list(below_one.instances(gpus=0)) == [(2, "CPU")]
     group = {"kind": "KIND_CPU", "count": 1}
     shown = variant(backend="onnxruntime", instance_group=[group])
     assert list(shown.instances(gpus=0)) == [(1, "CPU")]

@@ -108,8 +108,7 @@ def test_an_expected_gain_is_never_nothing(gain: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "text"),
-    [("", ""), ("a", "a"), ("abc", "a, b, c"), ("abcde", "a, b, c and 2 more")],
+    ("names", "text"), [("", ""), ("a", "a"), ("abc", "a, b, c"), ("abcde", "a, b, c and 2 more")]
 )
 def test_the_first_few_names_and_how_many_more(names: str, text: str) -> None:
     assert first_few(names, 3) == text

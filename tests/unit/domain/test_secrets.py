@@ -53,6 +53,7 @@ def test_the_name_of_a_header_is_shown() -> None:
         ("http-restricted-api", "s3cr3t", MASK),
         ("cache-config", "redis,password=s3cr3t,port=1", f"redis,password={MASK},port=1"),
         ("OPTIONS", "--api-key=s3cr3t --port=1", f"--api-key={MASK} --port=1"),
+        ("backend-config", "x,token=s3cr3t,a=b", f"x,token={MASK},a=b"),
         ("cache-config", "local,size=1048576", "local,size=1048576"),
     ],
 )
@@ -87,20 +88,6 @@ def test_a_command_is_shown_with_odd_words_quoted_and_headers_masked() -> None:
 def test_a_quote_in_a_command_survives_a_shell() -> None:
     command = ["tool", "it's", 'say "no"', "$HOME", "a;b", "new\nline"]
     assert shlex.split(masked_command(command)) == command
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "shown"),
-    [
-        ("http-restricted-api", "inference:key=s3cret", "inference:key=******"),
-        ("grpc-restricted-protocol", "health,metadata:k=s3cret", "health,metadata:k=******"),
-        ("cache-config", "redis,password=s3cret", "redis,password=******"),
-        ("cache-config", "local,size=1048576", "local,size=1048576"),
-        ("backend-config", "x,token=s3cret,a=b", "x,token=******,a=b"),
-    ],
-)
-def test_secrets_inside_a_value_are_masked(name: str, value: str, shown: str) -> None:
-    assert masked(name, value) == shown
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,7 @@ def shared(throughput: Shift, latency: Shift | None) -> SharedHost:
 
 
 def test_a_shift_is_the_mean_of_changes_with_its_interval() -> None:
-    changes = [math.log(1 - percent / 100) for percent in (4, 5, 6, 5, 5)]
-
-    shift = shift_of(changes)
+    shift = shift_of([math.log(1 - percent / 100) for percent in (4, 5, 6, 5, 5)])
 
     assert shift.percent == pytest.approx(-5, abs=0.01)
     # Student's t of four degrees of freedom, times the standard error

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from model_analyzer.domain.differences import setup_differences
 from model_analyzer.domain.measurements import (
     BatchStatistics,
     ModelMeasurement,
@@ -20,6 +19,7 @@ from model_analyzer.domain.measurements import (
     counted_between,
 )
 from model_analyzer.domain.models import is_cached, without_cache
+from model_analyzer.domain.profiles import setup_differences
 from model_analyzer.domain.trials import ServerSetup
 from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.response_cache import with_hits

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.arrivals import arrivals_of, traffic_of, waits_in_client
-from model_analyzer.domain.differences import client_differences
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.profiles import TrialRecord, client_differences
 from model_analyzer.domain.traffic import Arrivals, Stage, Traffic
 from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.state.format.codec import DEFINITIONS, Encoder
@@ -269,8 +268,7 @@ def test_flags_of_perf_analyzer_say_how_requests_arrive_if_nothing_else_does() -
     assert arrivals_of(workload(None)) is Arrivals.CONSTANT
     poisson = workload(None, flags={"request-distribution": "poisson"})
     assert traffic_of(poisson) == Traffic(arrivals=Arrivals.POISSON)
-    given = workload(EACH[2])
-    assert arrivals_of(given) is Arrivals.GAMMA
+    assert arrivals_of(workload(EACH[2])) is Arrivals.GAMMA
     (closed,) = trial().workloads
     assert arrivals_of(closed) is Arrivals.CLOSED
 

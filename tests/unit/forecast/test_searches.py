@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.settings import SearchMode, SearchSettings
-from model_analyzer.forecast.run_plan import Minutes
-from model_analyzer.forecast.searches import Forecast, forecast
+from model_analyzer.forecast.run_plan import Forecast, Minutes, forecast
 from model_analyzer.search.plan import Subject
 from tests.unit.search.surfaces import (
     SHARES,

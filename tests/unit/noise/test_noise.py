@@ -15,7 +15,7 @@ from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.noise.noise import Noise, around, combined, pooled, ratio_noise, spread, widest
 from model_analyzer.noise.noise_model import NoiseModel
-from tests.unit.builders import goal, measurement, objectives
+from tests.unit.builders import goal, known, measurement, objectives
 
 TRUE = 100.0
 DRAWS = 2000
@@ -37,8 +37,7 @@ def measured(random: Random, noise: float = 0.03, windows: int = 3) -> Measureme
 def holds(value: float | None, noise: Noise | None, true: float = TRUE) -> bool:
     """Whether the interval holds the true value."""
     assert value is not None
-    interval = around(value, noise)
-    assert interval is not None
+    interval = known(around(value, noise))
     return interval.low <= true <= interval.high
 
 
@@ -54,8 +53,7 @@ def test_the_interval_of_a_mean_holds_the_true_value(count: int) -> None:
     random, held = Random(3), 0
     for _ in range(DRAWS):
         values = [TRUE * math.exp(random.gauss(0, 0.03)) for _ in range(count)]
-        noise = spread(values)
-        assert noise is not None
+        noise = known(spread(values))
         held += holds(sum(values) / count, noise.of_mean(count))
     assert 0.92 <= held / DRAWS <= 0.98
 
@@ -82,8 +80,7 @@ def test_the_interval_of_a_share_ends_at_all_of_it() -> None:
 
 def test_half_the_interval_is_in_percent_of_the_value() -> None:
     noise = Noise(error=0.02, freedom=math.inf)
-    interval = around(TRUE, noise)
-    assert interval is not None
+    interval = known(around(TRUE, noise))
     assert noise.percent == pytest.approx((interval.high - interval.low) / 2)
     assert noise.percent == pytest.approx(1.96 * 2, rel=0.01)
 
@@ -94,8 +91,7 @@ def test_fewer_than_two_values_have_no_spread(values: tuple[float, ...]) -> None
 
 
 def test_pooled_noises_are_weighted_by_degrees_of_freedom() -> None:
-    noise = pooled([Noise(error=0.1, freedom=1), None, Noise(error=0.2, freedom=3)])
-    assert noise is not None
+    noise = known(pooled([Noise(error=0.1, freedom=1), None, Noise(error=0.2, freedom=3)]))
     assert noise.error == pytest.approx(math.sqrt(0.13 / 4))
     assert noise.freedom == 4
     assert pooled([None]) is pooled([]) is None
@@ -106,16 +102,14 @@ def test_pooled_noises_are_weighted_by_degrees_of_freedom() -> None:
 
 def test_independent_noises_add_up() -> None:
     first, other = Noise(error=0.03, freedom=4), Noise(error=0.04, freedom=4)
-    noise = ratio_noise(first, other)
-    assert noise is not None
+    noise = known(ratio_noise(first, other))
     assert noise.error == pytest.approx(0.05)
     assert 4 < noise.freedom < 8
     assert ratio_noise(first, None) is ratio_noise(None, first) is None
     certain = Noise(error=0, freedom=2)
     assert ratio_noise(certain, certain) == Noise(error=0, freedom=2)
     assert combined([]) is None
-    half = combined([(0.5, first), (0.5, certain)])
-    assert half is not None
+    half = known(combined([(0.5, first), (0.5, certain)]))
     assert half.error == pytest.approx(0.015)
     assert widest(None, first, other) is other
     assert widest(None) is None
@@ -170,8 +164,7 @@ def test_repetitions_count_more_than_windows() -> None:
     for _ in range(5):
         rates = [100 * math.exp(random.gauss(0, 0.1)) for _ in range(3)]
         runs.append([measurement(rate, windows=(rate, rate * 1.001)) for rate in rates])
-    deviation = NoiseModel(runs).deviation(THROUGHPUT)
-    assert deviation is not None
+    deviation = known(NoiseModel(runs).deviation(THROUGHPUT))
     assert deviation.error > 0.05
 
 

@@ -29,9 +29,7 @@ samples = st.lists(st.floats(0.1, 1000), min_size=1, max_size=50)
 
 
 @given(st.lists(st.tuples(samples, st.floats(0.1, 10)), min_size=2, max_size=4))
-def test_rounds_are_pooled_as_if_they_were_one(
-    parts: list[tuple[list[float], float]],
-) -> None:
+def test_rounds_are_pooled_as_if_they_were_one(parts: list[tuple[list[float], float]]) -> None:
     every = [latency for latencies, _ in parts for latency in latencies]
     whole = one_round(every, sum(seconds for _, seconds in parts))
     pooled = pool([one_round(*part) for part in parts])
@@ -111,10 +109,7 @@ def test_latencies_between_tokens_have_extremes_and_percentiles_of_their_own() -
             "inter_token_latency_max": max(between),
             "output_token_throughput": per_s,
         }
-        histograms = {
-            **part.models[0].histograms,
-            "inter_token_latency": Histogram.of(between),
-        }
+        histograms = {**part.models[0].histograms, "inter_token_latency": Histogram.of(between)}
         return Measurement(models=(replace(part.models[0], values=values, histograms=histograms),))
 
     pooled = pool([tokens([2.0] * 99, 80.0), tokens([3.0], 40.0)])
@@ -183,8 +178,7 @@ def test_repetitions_are_averaged_metric_by_metric() -> None:
 
 def test_values_that_are_equal_in_all_repetitions_stay_exact() -> None:
     """A bound may be just that: the mean of 0.1, 0.1 and 0.1 is more, in floating point."""
-    same = measurement(0.1)
-    assert pool([same] * 3).value("perf_throughput") == 0.1
+    assert pool([measurement(0.1)] * 3).value("perf_throughput") == 0.1
 
 
 def test_memory_of_repetitions_is_averaged_for_each_gpu() -> None:

@@ -19,7 +19,7 @@ from model_analyzer.noise.noise_model import NoiseModel
 from model_analyzer.noise.pooling import pool
 from model_analyzer.noise.ties import chance_to_meet, surely_met
 from tests.sizes import small_and_full
-from tests.unit.builders import at_most, goal, measurement, objectives
+from tests.unit.builders import at_most, goal, known, measurement, objectives
 
 THROUGHPUT, P50, P99 = "perf_throughput", "perf_latency_p50", "perf_latency_p99"
 RAM = "cpu_used_ram"
@@ -88,8 +88,7 @@ def test_the_interval_holds_the_long_term_value(
     random, held, (times, least) = Random(3), 0, draws
     for _ in range(times):
         trials = [[one_round(random, drift=drift) for _ in range(count)] for _ in range(4)]
-        interval = NoiseModel(trials).interval(trials[0], tag)
-        assert interval is not None
+        interval = known(NoiseModel(trials).interval(trials[0], tag))
         held += interval.low <= true <= interval.high
     assert held / times >= least
 
@@ -148,15 +147,13 @@ def test_the_interval_of_a_percentile_reaches_as_far_as_its_latencies() -> None:
 
 def test_no_percentile_is_far_below_the_fastest_request() -> None:
     runs = [of_latencies([5.0] * 40 + [600.0] * 3, [1.0, 200.0] * 4)]
-    interval = NoiseModel([runs]).interval(runs, P99)
-    assert interval is not None
+    interval = known(NoiseModel([runs]).interval(runs, P99))
     assert interval.low > 3.8
 
 
 def test_ten_requests_do_not_tell_the_p99() -> None:
     runs = [one_round(Random(23), 10)]
-    interval = NoiseModel([runs]).interval(runs, P99)
-    assert interval is not None
+    interval = known(NoiseModel([runs]).interval(runs, P99))
     assert interval.high > 10 * math.exp(0.3 * 2.326) > interval.low
 
 
@@ -182,8 +179,7 @@ def test_memory_has_the_noise_that_repetitions_show() -> None:
 
     assert NoiseModel([[measured(500)]]).of([measured(500)], RAM) is None
     runs = [measured(490.0), measured(510.0)]
-    noise = NoiseModel([runs]).of(runs, RAM)
-    assert noise is not None
+    noise = known(NoiseModel([runs]).of(runs, RAM))
     assert 0.01 < noise.error < 0.03
     assert NoiseModel([[measured(5)]]).expected_error([measured(5)], RAM) == 0
 
@@ -205,8 +201,7 @@ def test_the_interval_of_memory_is_that_of_its_own_readings() -> None:
     growing = [with_ram(3, 490.0), with_ram(4, 510.0)]
     model = NoiseModel([steady, growing])
     assert model.interval(steady, RAM) == Interval(low=500.0, high=500.0)
-    interval = model.interval(growing, RAM)
-    assert interval is not None
+    interval = known(model.interval(growing, RAM))
     assert interval.low < 500
     # a single reading may be off by as much as those of other trials differ
     single = [with_ram(5, 500.0)]
@@ -225,8 +220,7 @@ def test_models_measured_together_have_the_noise_of_their_sum() -> None:
     both = [Measurement(models=tuple(parts))]
     model = NoiseModel([both])
     each = [model.of(both, THROUGHPUT, index) for index in range(2)]
-    whole = model.of(both, THROUGHPUT)
-    assert whole is not None
+    whole = known(model.of(both, THROUGHPUT))
     assert whole.error < max(noise.error for noise in each if noise is not None)
     assert model.interval(both, P99) is not None
     assert model.expected_error(both, THROUGHPUT) == max(noise.error for noise in each if noise)

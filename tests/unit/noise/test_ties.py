@@ -64,11 +64,7 @@ def test_windows_count_for_little_beside_repetitions() -> None:
 
 
 def test_a_trial_beaten_by_more_than_noise_does_not_survive() -> None:
-    runs = {
-        "once": [windows(870)],
-        "twice": [windows(650), windows(651)],
-        "near": [windows(850)],
-    }
+    runs = {"once": [windows(870)], "twice": [windows(650), windows(651)], "near": [windows(850)]}
     assert survivors(runs) == ["once", "near"]
 
 
@@ -141,8 +137,7 @@ def test_what_noise_does_not_let_tell_from_the_best_is_no_tie() -> None:
         "far": [windows(60, spread=0.1)],
         "slow": [windows(95, spread=0.1, p99=20)],
     }
-    by = goal(*at_most(perf_latency_p99=12))
-    comparison = Comparison(by, runs)
+    comparison = Comparison(goal(*at_most(perf_latency_p99=12)), runs)
     first, *ties = tied(comparison, ["best", "equal", "lower", "higher"], lambda _: 1.0)
 
     lower, higher = undecided(comparison, first, [*runs][1:], ties)

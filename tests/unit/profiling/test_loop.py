@@ -370,10 +370,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "manual": (
         subject(
-            parameters={
-                "max_batch_size": [8, 4, 2],
-                "instance_group": [None, [{"count": 2}]],
-            },
+            parameters={"max_batch_size": [8, 4, 2], "instance_group": [None, [{"count": 2}]]},
             loads=(1, 2, 8),
         ),
         limits(),

@@ -199,9 +199,7 @@ def test_changed_settings_end_the_replay() -> None:
 
     events = list(
         measure_all(
-            {LANE: ListedSearch([first, fourth, second])},
-            simulated(2, respond),
-            MemoryState(kept),
+            {LANE: ListedSearch([first, fourth, second])}, simulated(2, respond), MemoryState(kept)
         )
     )
 

@@ -170,8 +170,7 @@ def test_failures_are_faults_unless_the_truth_expects_them() -> None:
     failed = results(*RIGHT, failures=[failure])
 
     assert list(judge_run(TRUTH, failed)) == ["failed: m_config_3: REQUEST_FAILED: out of memory"]
-    expected = Truth(about="", failures=["out of mem"])
-    assert list(judge_run(expected, failed)) == []
+    assert list(judge_run(Truth(about="", failures=["out of mem"]), failed)) == []
 
 
 def test_doubts_are_faults_unless_the_truth_expects_them() -> None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import pytest
 
 from model_analyzer.domain.goals import Goal, ModelGoal
-from model_analyzer.reports.budget import OtherLimits
+from model_analyzer.reports.alternatives import OtherLimits
 from model_analyzer.results.ranking import Ranking, rank_across
 from tests.budget_cases import CASES, answer_at, limits_of
 from tests.unit.builders import (
     at_least,
     at_most,
     goal,
+    known,
     measurement,
     objectives,
     one_round,
@@ -44,29 +45,25 @@ def two(by: Goal | None = None) -> Ranking:
 
 
 def test_the_limit_of_the_run_is_the_one_that_moves_and_others_stay() -> None:
-    made = budget(two(goal(*at_most(perf_latency_p99=25), *at_least(perf_throughput=50))))
-    assert made is not None
+    made = known(budget(two(goal(*at_most(perf_latency_p99=25), *at_least(perf_throughput=50)))))
     assert (made.limit, made.maximum, made.unit) == ("perf_latency_p99", 25, "ms")
     assert made.constraints == (("perf_throughput", 50, None),)
     assert made.chart == "throughput_v_latency"
 
 
 def test_without_a_limit_there_is_none_to_begin_with() -> None:
-    made = budget(two())
-    assert made is not None
+    made = known(budget(two()))
     assert (made.maximum, made.constraints) == (None, ())
 
 
 def test_measured_metrics_can_be_chosen_as_objectives() -> None:
-    made = budget(two())
-    assert made is not None
+    made = known(budget(two()))
     assert [choice.name for choice in made.choices] == ["Throughput", "Cost Per Million Inferences"]
     assert [choice.better for choice in made.choices] == [(1,), (-1,)]
 
 
 def test_what_the_rules_need_of_variants_and_rows() -> None:
-    made = budget(two())
-    assert made is not None
+    made = known(budget(two()))
     assert (made.counts, made.defaults) == ((1, 1), (False, True))
     assert (made.loads, made.shown) == ([4, 1], (0, 1))
 
@@ -77,8 +74,7 @@ def test_of_very_many_rounds_only_the_best_at_some_limit_have_noise() -> None:
         for n in range(1, 2100)
     ]
     slow = record(variant("m_config_1"), one_round([5.0] * 3, perf_latency_p99=100))
-    made = budget(ranking(slow, *every))
-    assert made is not None
+    made = known(budget(ranking(slow, *every)))
     errors = made.errors["perf_latency_p99"]
     assert len(errors) == 2000
     assert {0, 2098, 2099} <= set(errors)  # the best without a limit, and with the shortest ones

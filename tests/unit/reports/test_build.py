@@ -1,21 +1,38 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says: the answer in one sentence, remarks, details, and all of it for machines."""
+"""What a report says: the answer in one sentence, remarks, details, and all of it for machines.
+
+results.json: everything for machines, as its schema says.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
+import jsonschema
 import pytest
 
-from model_analyzer.domain.goals import Goal
-from model_analyzer.domain.measurements import Notice, NoticeKind
+from model_analyzer.domain.goals import Goal, ModelGoal
+from model_analyzer.domain.measurements import Measurement, ModelMeasurement, Notice, NoticeKind
 from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
-from model_analyzer.domain.trials import LoadKind, ServerSetup
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.trials import FailureReason, Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.reports.alternatives import Deployment
-from model_analyzer.reports.build import Summary, build_detail, build_summary, constraints_text
+from model_analyzer.reports.build import (
+    Summary,
+    build_detail,
+    build_summary,
+    constraints_text,
+    state_answer,
+)
+from model_analyzer.reports.document import (
+    RESULTS_VERSION,
+    results_document,
+    results_schema,
+    variant_document,
+)
 from model_analyzer.reports.remarks import remarks_of
 from model_analyzer.results.answer import answer_of
 from model_analyzer.results.ranking import Ranking
@@ -26,8 +43,10 @@ from tests.unit.builders import (
     failure,
     goal,
     measurement,
+    objectives,
     one_round,
     origin,
+    rank_one,
     ranking,
     record,
     variant,
@@ -261,3 +280,260 @@ def test_a_variant_on_cpus_is_reported_without_gpus_unless_asked_for() -> None:
     assert "1 measurement on GPU(s) 1 x H200 with total memory 14.9 GB." in asked.sentence
     assert "Max GPU Memory Usage (MB)" not in quiet.table.headers
     assert "Max GPU Memory Usage (MB)" in asked.table.headers
+
+
+BEST_ON_8 = variant("m_config_4", max_batch_size=8, dynamic_batching={})
+
+
+def document(*rankings: Ranking, complete: bool | None = True) -> dict[str, Any]:
+    """The document, as whoever reads the file sees it; it is as the schema says."""
+    made = results_document(
+        [*map(answer_of, rankings)], origin("H200", CPU="16 cores"), complete=complete
+    )
+    read: dict[str, Any] = json.loads(json.dumps(made, allow_nan=False))
+    jsonschema.Draft202012Validator(results_schema()).validate(read)
+    return read
+
+
+def test_the_schema_is_one_and_closed() -> None:
+    schema = results_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["properties"]["version"]["const"] == RESULTS_VERSION
+    reasons = schema["$defs"]["failure"]["properties"]["reason"]["enum"]
+    assert set(reasons) == {reason.name for reason in FailureReason}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document(), "more": 1}, schema)
+
+
+def test_the_recommendation_with_its_gain_and_its_constraints() -> None:
+    ranked = ranking(
+        record(DEFAULT, measurement(100, 5.5, windows=[98, 102])),
+        record(DEFAULT, measurement(90, 5.5), concurrency=4, batch_size=2),
+        record(BEST_ON_8, measurement(150, 12.0, windows=[149, 151]), concurrency=4, batch_size=2),
+        by=goal(*at_most(perf_latency_p99=10, gpu_used_memory=5), *at_least(perf_throughput=120)),
+    )
+
+    (model,) = document(ranked)["models"]
+
+    recommended = model["recommended"]
+    assert recommended["variant"] == "m_config_default"
+    assert recommended["loads"] == [
+        {"model": "m", "kind": "concurrency", "value": 1, "batch_size": 1}
+    ]
+    assert not recommended["satisfies_constraints"]
+    assert recommended["shortfall_percent"] == pytest.approx(100 / 6)
+    constraints = [
+        (each["metric"], each["met"], each["value"]) for each in recommended["constraints"]
+    ]
+    assert constraints == [
+        ("perf_latency_p99", True, 5.5),
+        ("gpu_used_memory", None, None),
+        ("perf_throughput", False, 100),
+    ]
+    assert recommended["constraints"][2]["missed_by_percent"] == pytest.approx(100 / 6)
+    assert recommended["gain_over_default"] is None
+    assert model["sentence"] == state_answer(answer_of(ranked), complete=True).sentence
+    assert model["default"] == "m_config_default"
+    assert [each["variant"] for each in model["variants"]] == ["m_config_default", "m_config_4"]
+
+    (model,) = document(ranking(*_records(ranked)))["models"]
+    gain = model["recommended"]["gain_over_default"]
+    assert (gain["percent"], gain["is_clear"]) == (pytest.approx(50), True)
+    assert gain["noise_percent"] == pytest.approx(13.3, abs=0.05)
+    assert gain["interval"] == {
+        "low": pytest.approx(36.7, abs=0.05), "high": pytest.approx(63.3, abs=0.05)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("best", "default"),
+    [
+        pytest.param(measurement(100, 5.5), measurement(150, 50.5), id="no clear gain over it"),
+        pytest.param(measurement(150, 12.5), measurement(100, 50.5), id="both break a constraint"),
+    ],
+)
+def test_a_gain_that_the_sentence_leaves_out_is_null(
+    best: Measurement, default: Measurement
+) -> None:
+    strict = goal(*at_most(perf_latency_p99=10))
+    ranked = ranking(record(BEST_ON_8, best), record(DEFAULT, default), by=strict)
+
+    (model,) = document(ranked)["models"]
+
+    assert "better" not in model["sentence"]
+    assert "gain" not in model["sentence"]
+    assert model["recommended"]["gain_over_default"] is None
+
+
+def test_the_conclusion_of_a_search() -> None:
+    best = record(BEST_ON_8, measurement(150))
+    concluded = conclusion(best.trial, trials=1)
+
+    (without,) = document(ranking(best))["models"]
+    (with_one,) = document(ranking(best, conclusion=concluded))["models"]
+
+    assert without["conclusion"] is None
+    assert with_one["conclusion"] == {
+        "trials": 1,
+        "reason": concluded.explanation,
+        "limit": 26,
+        "margin_percent": pytest.approx(3),
+        "chance_percent": pytest.approx(20),
+        "expected_gain_percent": pytest.approx(1.3),
+    }
+    (none,) = document(ranking(best, conclusion=replace(concluded, feasible=False)))["models"]
+    assert none["conclusion"]["expected_gain_percent"] is None
+
+
+def _records(ranked: Ranking) -> list[TrialRecord]:
+    return [TrialRecord(trial=item.trial, outcome=item.measurement) for item in ranked.measured]
+
+
+def test_every_measurement_with_its_values_by_model_and_by_gpu() -> None:
+    notice = Notice(kind=NoticeKind.UNSTABLE, text="so and so")
+    ranked = ranking(
+        record(
+            BEST_ON_8,
+            measurement(
+                150, 5.5, gpus={"a": {"gpu_used_memory": 7.0}, "b": {"gpu_used_memory": 8.0}},
+                host={"cpu_used_ram": 70.5}, windows=[149.0], requests=500, notices=[notice],
+                commands=["perf_analyzer -m m"],
+            ),
+        )
+    )  # fmt: skip
+
+    made = document(ranked)
+
+    (measured,) = made["models"][0]["variants"][0]["measurements"]
+    assert measured["metrics"] == {
+        "perf_throughput": 150, "perf_latency_p99": 5.5, "gpu_used_memory": 15,
+        "cpu_used_ram": 70.5,
+    }  # fmt: skip
+    assert measured["gpus"]["b"] == {"gpu_used_memory": 8}
+    assert measured["models"][0]["requests"] == 500
+    assert measured["notices"] == [{"kind": "unstable", "text": "so and so"}]
+    assert measured["trial"] == ranked.measured[0].trial.key
+    assert measured["started"] is None
+    assert made["metrics"]["gpu_used_memory"] == {
+        "name": "GPU Memory Usage", "unit": "MB", "better": "lower",
+    }  # fmt: skip
+    assert set(made["metrics"]) == set(measured["metrics"])
+
+
+def test_failures_origin_and_whether_it_is_complete() -> None:
+    ranked = ranking(
+        record(DEFAULT, measurement(100)),
+        record(BEST_ON_8, failure("too much", hint="less"), concurrency=8),
+    )
+
+    made = document(ranked, ranking(model="n"), complete=False)
+
+    assert made["complete"] is False
+    assert made["origin"]["host"] == {"CPU": "16 cores"}
+    assert made["origin"]["gpus"] == [{"uuid": "GPU-0", "name": "H200", "memory_mb": 16_000}]
+    (failed,) = made["models"][0]["failures"]
+    assert (failed["variant"], failed["reason"]) == ("m_config_4", "MODEL_NOT_LOADED")
+    assert (failed["message"], failed["hint"]) == ("too much", "less")
+    assert failed["loads"][0]["value"] == 8
+    nothing = made["models"][1]
+    assert (nothing["recommended"], nothing["server"], nothing["variants"]) == (None, None, [])
+
+
+def test_models_measured_together_and_composing_models_have_their_own_values() -> None:
+    part = variant("p_config_0", model="p", max_batch_size=2)
+    whole = variant(
+        "e_config_0",
+        model="e",
+        composing=[part],
+        ensemble_scheduling={"step": [{"model_name": "p"}]},
+    )
+    trial = Trial(
+        workloads=(
+            Workload(variant=whole, load=Load(value=2)),
+            Workload(variant=BEST_ON_8, load=Load(kind=LoadKind.REQUEST_INTERVALS, value=0)),
+        ),
+        setup=ServerSetup(version="2.51.0", devices=("L4",), flags={"rate-limit": "off"}),
+    )
+    outcome = Measurement(
+        models=(
+            ModelMeasurement(
+                values={"perf_throughput": 10.0}, composing={"p": {"perf_server_queue": 0.5}}
+            ),
+            ModelMeasurement(values={"perf_throughput": 5.0, "perf_latency_p99": 3.0}),
+        ),
+        started=1_700_000_000.5,
+    )
+    wished = ModelGoal(objectives=objectives(perf_latency=1))
+    ranked = rank_one(
+        Profile(records=(TrialRecord(trial=trial, outcome=outcome),)),
+        "e,m",
+        Goal(models=(ModelGoal(weighting=3), wished)),
+    )
+
+    made = document(ranked, complete=None)
+
+    (model,) = made["models"]
+    assert made["complete"] is None
+    assert [each["weighting"] for each in model["goals"]] == [3, 1]
+    assert model["goals"][1]["objectives"][0]["metric"] == "perf_latency_p99"
+    assert model["server"]["flags"] == {"rate-limit": "off"}
+    measured = model["variants"][0]["measurements"][0]
+    assert measured["metrics"]["perf_throughput"] == 15
+    assert measured["loads"][1] == {
+        "model": "m", "kind": "request_intervals", "value": None, "batch_size": 1,
+    }  # fmt: skip
+    assert measured["models"][0]["composing"] == {"p": {"perf_server_queue": 0.5}}
+    assert measured["started"] == "2023-11-14T22:13:20.500+00:00"
+    configured = model["variants"][0]["models"][0]
+    assert configured["instances"] == []
+    assert configured["composing"][0]["instances"] == [{"count": 1, "kind": "GPU"}]
+    assert configured["composing"][0]["configuration"] == {"max_batch_size": 2}
+
+
+def test_a_variant_alone_is_a_part_of_the_document() -> None:
+    ranked = ranking(record(BEST_ON_8, measurement(150)))
+    (model,) = document(ranked)["models"]
+    assert variant_document(ranked.results[0], ranked) == model["variants"][0]
+
+
+def test_what_a_server_with_openais_api_does_not_tell_is_unknown() -> None:
+    there = variant("m_config_default", platform="openai")
+
+    (model,) = document(ranking(record(there, measurement(10, 5))))["models"]
+
+    (part,) = model["variants"][0]["models"]
+    assert (part["instances"], part["max_batch_size"], part["dynamic_batching"]) == ([], None, None)
+
+
+def test_rounds_have_intervals_and_their_number() -> None:
+    latencies = [n / 10 for n in range(80, 120)] * 5
+    ranked = ranking(
+        record(BEST_ON_8, one_round(latencies), concurrency=4),
+        record(BEST_ON_8, one_round(latencies), concurrency=4, repetition=1),
+        record(DEFAULT, measurement(100, 5.5), concurrency=4),
+        by=goal(*at_most(perf_latency_p90=20)),
+    )
+
+    (model,) = document(ranked)["models"]
+
+    (best,) = model["variants"][0]["measurements"]
+    for told in (model["recommended"], best):
+        assert (told["instalments"], told["requests"]) == (2, 400)
+        assert set(told["intervals"]) == {
+            "perf_throughput", "perf_latency_p99", "perf_latency_p90",
+        }  # fmt: skip
+        low, high = told["intervals"]["perf_throughput"].values()
+        assert low < 200 < high
+    (careful,) = model["variants"][1]["measurements"]
+    assert careful["instalments"] is careful["requests"] is None
+    assert careful["intervals"] == {}
+
+
+def test_tokens_per_second_have_an_interval_whatever_the_goal_is() -> None:
+    latencies = [n / 10 for n in range(80, 120)] * 5
+    run = one_round(latencies, output_token_throughput=600.0)
+    (told,) = document(ranking(record(BEST_ON_8, run, concurrency=4)))["models"]
+
+    intervals = told["recommended"]["intervals"]
+    low = intervals["perf_throughput"]["low"]
+    assert intervals["output_token_throughput"]["low"] == pytest.approx(3 * low)

@@ -41,6 +41,4 @@ def test_names_of_users_are_text_in_a_picture() -> None:
         ranking(record(of, measurement(10, 5)), by=goal(*at_most(perf_latency_p99=9)))
     )
 
-    said = texts(render_card(page.parts[0]))
-
-    assert said[1] == f"{name[:35]}…"
+    assert texts(render_card(page.parts[0]))[1] == f"{name[:35]}…"

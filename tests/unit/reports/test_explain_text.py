@@ -19,10 +19,9 @@ from model_analyzer.reports.explain_text import (
 )
 from model_analyzer.results.explain.contention import more_instances
 from model_analyzer.results.explain.finding import AdvisedChange, Cause, Confirmation, FoundCause
-from model_analyzer.results.explain.situation import Situation
 from tests.drawn import NOT_DRAWN
 from tests.unit.builders import failure, goal, measurement, ranking, record, summary_page, variant
-from tests.unit.results.explain.observed import explained, model, observed
+from tests.unit.results.explain.observed import explained, model, observed, situation
 
 ONE = model(max_batch_size=1)
 STARVED = ranking(*(observed(ONE, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 8)))
@@ -127,8 +126,7 @@ def test_times_that_do_not_add_up_are_not_shown() -> None:
 
 def test_a_percentile_that_was_not_measured_is_not_shown() -> None:
     """Checkpoints of Triton Model Analyzer have no p50."""
-    measured = record(ONE, measurement(49, 22.5))
-    report = report_of(measured)
+    report = report_of(record(ONE, measurement(49, 22.5)))
 
     assert report.subject == "m_config_default at concurrency 1: 49.0 infer/s, p99 22.5 ms."
     assert report.times == "The average latency was not measured."
@@ -157,11 +155,6 @@ def test_without_counters_of_the_server_the_page_explains_nothing() -> None:
     page = summary_page(ranking(record(variant(), measurement(100, 10))))
 
     assert "Why p99" not in markdown.render_summary(page, {})
-
-
-def situation(measured: TrialRecord) -> Situation:
-    assert not isinstance(measured.outcome, Failure)
-    return Situation(work=measured.trial.workloads[0], runs=(measured.outcome,))
 
 
 def text_of(change: AdvisedChange, after: TrialRecord | Failure) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from model_analyzer.errors import OutputError
 from model_analyzer.reports.flat_files import to_csv, to_json, to_parquet, to_table
-from model_analyzer.results.flat_rows import Row
+from model_analyzer.results.columns import Row
 
 ROWS: list[Row] = [
     {"trial": "k", "model": 'größe, "a"\nb', "perf_throughput": 0.1 + 0.2, "concurrency": 8},

@@ -30,6 +30,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    known,
     measurement,
     ranking,
     record,
@@ -123,8 +124,7 @@ def test_models_that_need_a_person_are_first_and_names_are_in_natural_order() ->
 def test_limits_that_one_of_several_measurements_missed_are_doubtful() -> None:
     made = records()
     again = made[-1]._replace(
-        trial=replace(made[-1].trial, repetition=1),
-        outcome=measurement(200, 42, windows=[200] * 3),
+        trial=replace(made[-1].trial, repetition=1), outcome=measurement(200, 42, windows=[200] * 3)
     )
     cells = cells_of(ranking(*made, again, by=goal(*at_most(perf_latency_p99=35))))
 
@@ -224,9 +224,8 @@ def test_the_page_loads_nothing_from_elsewhere() -> None:
 
 
 def test_a_picture_has_all_measurements_and_the_best() -> None:
-    picture = sparkline(ranking(*records(), by=goal(*at_most(perf_latency_p99=15))))
+    picture = known(sparkline(ranking(*records(), by=goal(*at_most(perf_latency_p99=15)))))
 
-    assert picture is not None
     # the default meets the limit
     assert picture.best == (0.0, HEIGHT / 2)
     assert sorted(picture.dots) == [(0.0, HEIGHT / 2), (0.0, 14.4), (WIDTH, 0.0)]
@@ -237,14 +236,12 @@ def test_a_picture_has_all_measurements_and_the_best() -> None:
 
 
 def test_a_limit_outside_the_picture_is_not_drawn() -> None:
-    picture = sparkline(ranking(*records(), by=goal(*at_most(perf_latency_p99=500))))
-    assert picture is not None
+    picture = known(sparkline(ranking(*records(), by=goal(*at_most(perf_latency_p99=500)))))
     assert picture.limit is None
 
 
 def test_a_single_measurement_is_in_the_middle() -> None:
-    picture = sparkline(ranking(record(variant(), measurement(100, 10))))
-    assert picture is not None
+    picture = known(sparkline(ranking(record(variant(), measurement(100, 10)))))
     assert picture.dots == ((WIDTH / 2, 0.0),)
 
 
@@ -253,7 +250,6 @@ def test_a_large_search_is_thinned() -> None:
         record(variant(f"m_config_{n}", max_batch_size=n + 1), measurement(100 + n, 10 + n))
         for n in range(200)
     ]
-    picture = sparkline(ranking(*made))
-    assert picture is not None
+    picture = known(sparkline(ranking(*made)))
     assert len(picture.dots) == 60
     assert len(picture.front) == 40

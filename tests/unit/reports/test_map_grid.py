@@ -16,6 +16,7 @@ from tests.unit.builders import (
     at_most,
     failure,
     goal,
+    known,
     measurement,
     objectives,
     ranking,
@@ -29,8 +30,7 @@ BROKEN = variant("m_config_1", max_batch_size=64)
 
 
 def view(ranked: Ranking) -> MapView:
-    result = map_view(ranked)
-    assert result is not None
+    result = known(map_view(ranked))
     return result
 
 
@@ -50,11 +50,7 @@ def test_cells_have_value_load_and_requests() -> None:
     assert label == "Best"
     assert [(cell.kind, cell.value, cell.lines) for cell in cells] == [
         (CellKind.MEETS, "99", ("Concurrency 1", "from 1 request")),
-        (
-            CellKind.MISSES,
-            "1,327",
-            ("○ misses by 400 %", "Concurrency 32", "from 6,637 requests"),
-        ),
+        (CellKind.MISSES, "1,327", ("○ misses by 400 %", "Concurrency 32", "from 6,637 requests")),
         (CellKind.FAILED, "✗ failed", ("2 trials",)),
     ]
     assert [cell.is_recommended for cell in cells] == [True, False, False]
@@ -122,12 +118,10 @@ def test_each_place_has_the_best_of_its_configurations() -> None:
     assert (first.down, first.across) == ("config.instance_group.count", "config.max_batch_size")
     assert (first.rows, first.columns) == ((1, 2), (1, 8))
     assert grid(ranked) == [[100, 200], [None, 400]]
-    place = first.places[1][1]
-    assert place is not None
+    place = known(first.places[1][1])
     assert place.share == 1
     assert place.result is ranked.results[0]
-    other = first.places[0][1]
-    assert other is not None
+    other = known(first.places[0][1])
     assert other.share == 0.5
 
 

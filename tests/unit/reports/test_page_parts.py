@@ -30,6 +30,7 @@ from tests.unit.builders import (
     conclusion,
     failure,
     goal,
+    known,
     measurement,
     one_round,
     ranking,
@@ -224,8 +225,7 @@ def test_parameters_have_names_for_people() -> None:
 
 
 def test_bars_are_shares_of_the_best() -> None:
-    importance = importance_rows(effects(example()))
-    assert importance is not None
+    importance = known(importance_rows(effects(example())))
     (row,) = [row for row in importance.rows if row.name == "Max batch size"]
     assert [(bar.value, bar.best, bar.load, bar.share) for bar in row.bars] == [
         ("1", "100", "concurrency 4", 0.5),
@@ -240,8 +240,7 @@ def test_some_of_many_values_are_shown_from_the_first_to_the_last() -> None:
     records = [
         record(variant(f"m_config_{n}", max_batch_size=n), measurement(n, 5)) for n in range(1, 101)
     ]
-    importance = importance_rows(effects(ranking(*records)))
-    assert importance is not None
+    importance = known(importance_rows(effects(ranking(*records))))
     (row,) = importance.rows
     assert (row.bars[0].value, row.bars[-1].value) == ("1", "100")
     assert len(row.bars) + row.left_out == 100
@@ -252,8 +251,7 @@ def test_the_best_of_many_values_is_shown() -> None:
         record(variant(f"m_config_{n}", max_batch_size=n), measurement(n if n != 25 else 900, 5))
         for n in range(1, 101)
     ]
-    importance = importance_rows(effects(ranking(*records)))
-    assert importance is not None
+    importance = known(importance_rows(effects(ranking(*records))))
     (row,) = importance.rows
     assert "25" in [bar.value for bar in row.bars]
     assert max(bar.share for bar in row.bars) == 1.0
@@ -334,8 +332,7 @@ def test_a_chart_of_very_many_measurements_has_one_point_for_each_small_area() -
     drawn = points(chart, "other")
     assert len(drawn) < 3000
     assert f"{len(drawn)} of 2999 grey points are shown" in chart.caption
-    high = max(point["y"] for point in drawn)
-    assert high == 149
+    assert max(point["y"] for point in drawn) == 149
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as data: what is drawn, in which order, and in which colour."""
+"""Charts as data: what is drawn, in which order, and in which colour.
+
+Labels inside the chart of all measurements, its axes, and memory without a chart.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from model_analyzer.reports.breakdown import (
     missing_breakdown,
     phases,
 )
+from model_analyzer.reports.build import Summary
 from model_analyzer.reports.front import front_charts
 from model_analyzer.reports.plots import (
     THROUGHPUT_OVER_LATENCY,
@@ -29,6 +33,7 @@ from model_analyzer.reports.plots import (
 )
 from model_analyzer.results.ranking import Ranking
 from tests.drawn import svg_of
+from tests.features.capacity.replicas import capacity, closed_load
 from tests.unit.builders import (
     at_least,
     at_most,
@@ -37,6 +42,7 @@ from tests.unit.builders import (
     measurement,
     ranking,
     record,
+    summary_page,
     trial,
     variant,
 )
@@ -165,7 +171,7 @@ def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> Non
         *(
             record(BEST, measurement(100 * size + at, size), batch_size=size, concurrency=at)
             for size, at in loads
-        ),
+        )
     )
     (chart,) = summary_charts(ranked.results, goal(), offline=True)
     assert [(point["x"], point["y"]) for point in points(chart)] == [(1, 104), (8, 804)]
@@ -173,9 +179,7 @@ def test_variants_are_drawn_over_the_batch_size_at_the_load_of_the_best() -> Non
 
 
 def test_a_line_over_latency_joins_loads_of_one_batch_size_only() -> None:
-    ranked = ranking(
-        *(record(BEST, measurement(size, 1.5), batch_size=size) for size in (1, 8)),
-    )
+    ranked = ranking(*(record(BEST, measurement(size, 1.5), batch_size=size) for size in (1, 8)))
     chart = draw(ranked.results, THROUGHPUT_OVER_LATENCY, ranked.goal)
     assert [point["line"] for point in points(chart)] == [1, 8]
     assert chart.spec["layer"][0]["encoding"]["detail"] == {"field": "line"}
@@ -549,3 +553,106 @@ def test_the_front_has_whiskers_where_the_noise_is_known() -> None:
     (chart,) = front_charts(unknown, unknown.results, {})
     assert not [point for point in chart.spec["data"]["values"] if point["part"] == "noise"]
     assert "Whiskers" not in chart.caption
+
+
+LARGE = variant("m_config_0", max_batch_size=8)
+
+
+def summary(ranked: Ranking) -> Summary:
+    (part,) = summary_page(ranked).parts
+    return part
+
+
+def chart(ranked: Ranking, name: str = "throughput_v_latency") -> Chart:
+    (drawn,) = [chart for chart in summary(ranked).charts if chart.name == name]
+    return drawn
+
+
+def labels(ranked: Ranking) -> list[list[str]]:
+    """The texts of each layer of labels: loads, then names."""
+    return [
+        [value["text"] for value in layer["data"]["values"]]
+        for layer in chart(ranked).spec["layer"]
+        if layer.get("mark", {}).get("style") == "label"
+    ]
+
+
+def curve(*points: tuple[float, float]) -> Ranking:
+    return ranking(
+        *(
+            record(LARGE, measurement(rate, p99), concurrency=2**number)
+            for number, (rate, p99) in enumerate(points)
+        )
+    )
+
+
+def test_the_best_line_has_its_loads_and_its_knee() -> None:
+    bent = curve((100, 10), (200, 11), (390, 12), (400, 20), (410, 28))
+    assert sorted(labels(bent)[0]) == ["1", "16", "2", "4 (knee)", "8"]
+    assert "numbers along its line are loads" in chart(bent).caption
+
+
+def test_the_knee_of_the_chart_is_that_of_capacity() -> None:
+    points = ((100, 10), (200, 20), (300, 30), (400, 40))
+    loads = [closed_load(2**number, *point) for number, point in enumerate(points)]
+    known = capacity(*loads, constraints=()).replica.knee
+    assert known is not None
+
+    (knee,) = [text for text in labels(curve(*points))[0] if "knee" in text]
+    assert knee == f"{known.concurrency} (knee)"
+
+
+def test_a_line_that_grows_in_proportion_has_no_knee() -> None:
+    straight = curve((100, 10), (200, 20), (380, 30), (700, 40))
+    assert sorted(labels(straight)[0]) == ["1", "2", "4", "8"]
+
+
+def test_labels_that_would_overlap_are_left_out() -> None:
+    assert labels(curve((100, 10), (100.1, 10.01), (400, 20)))[0] == ["1 (knee)", "4"]
+
+
+def test_lines_have_names_without_that_of_the_model() -> None:
+    ranked = ranking(
+        record(DEFAULT, measurement(100, 10)),
+        record(LARGE, measurement(400, 50)),
+        record(variant("m_config_1", max_batch_size=4), measurement(399, 50)),
+    )
+    assert labels(ranked)[1] == ["config_0", "config_default"]
+
+
+def scale(ranked: Ranking, name: str) -> dict[str, Any]:
+    drawn: dict[str, Any] = chart(ranked, name).spec["layer"][0]["encoding"]["y"]["scale"]
+    return drawn
+
+
+@pytest.mark.parametrize(("slow", "kind"), [(90, "log"), (70, "linear")])
+def test_an_axis_is_logarithmic_if_the_default_squashes_the_others(slow: float, kind: str) -> None:
+    ranked = ranking(
+        *(record(DEFAULT, measurement(100, slow), concurrency=n) for n in (1, 2)),
+        *(record(LARGE, measurement(400, 18 + n), concurrency=n) for n in (1, 2)),
+    )
+    assert scale(ranked, "latency_v_concurrency")["type"] == kind
+
+
+@pytest.mark.parametrize(("other", "from_zero"), [(92, False), (80, True)])
+def test_an_axis_begins_at_zero_unless_all_values_are_close(other: float, from_zero: bool) -> None:
+    ranked = ranking(
+        record(LARGE, measurement(100, 5)), record(LARGE, measurement(other, 6), concurrency=2)
+    )
+    assert scale(ranked, "throughput_v_concurrency")["zero"] is from_zero
+
+
+def test_memory_that_is_the_same_everywhere_is_a_sentence() -> None:
+    def with_memory(other: float) -> Summary:
+        return summary(
+            ranking(
+                record(LARGE, measurement(100, 5, host={"cpu_used_ram": 512.4})),
+                record(LARGE, measurement(90, 4, host={"cpu_used_ram": other}), concurrency=2),
+            )
+        )
+
+    same, different = with_memory(500), with_memory(300)
+    assert same.same_memory == "RAM Usage is the same in all these measurements: 512 MB."
+    assert different.same_memory == ""
+    assert "cpu_mem_v_latency" not in [each.name for each in same.charts]
+    assert "cpu_mem_v_latency" in [each.name for each in different.charts]

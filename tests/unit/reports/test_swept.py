@@ -18,7 +18,7 @@ from model_analyzer.reports.kubernetes import manifest
 from model_analyzer.reports.parameters import is_swept, parameter_name
 from model_analyzer.reports.tables import answer_table, summary_table
 from model_analyzer.results.answer import ModelAnswer, answer_of
-from model_analyzer.results.flat_rows import rows_of
+from model_analyzer.results.columns import rows_of
 from model_analyzer.results.ranking import Ranking
 from model_analyzer.state.api import Checkpoint
 from model_analyzer.state.profile_state import ProfileState

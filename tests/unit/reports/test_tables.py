@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from model_analyzer.config.rules import OUTPUT_FIELDS
 from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement, ModelMeasurement
 from model_analyzer.domain.models import ModelVariant
@@ -19,6 +20,7 @@ from model_analyzer.reports.explorer import explorer_of
 from model_analyzer.reports.markdown import markdown_table
 from model_analyzer.reports.tables import (
     Table,
+    _columns,
     answer_table,
     composing_table,
     detailed_table,
@@ -158,8 +160,7 @@ def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
         record(DEFAULT, measurement(2, perf_latency_avg=1.5)),
         record(DEFAULT, measurement(1), concurrency=2),
     )
-    table = inference_table([ranked], ["perf_latency_avg"])
-    assert table.rows == ((1.5,), (None,))
+    assert inference_table([ranked], ["perf_latency_avg"]).rows == ((1.5,), (None,))
 
 
 @pytest.mark.parametrize(
@@ -174,9 +175,7 @@ def test_a_metric_that_some_rows_lack_is_a_column_with_gaps() -> None:
         ),
     ],
 )
-def test_a_field_without_data_is_left_out_with_a_warning(
-    caplog: pytest.LogCaptureFixture, field: str, warning: str
-) -> None:
+def test_a_field_without_data_is_left_out_with_a_warning(caplog, field: str, warning: str) -> None:
     with caplog.at_level(logging.WARNING):
         table = inference_table([example()], ["model_name", field, "batch_size"])
     assert table.headers == ("Model", "Batch")
@@ -209,11 +208,6 @@ def test_a_table_without_rows_gives_no_warning(caplog: pytest.LogCaptureFixture)
 
 
 # ------------------------------------------------------------------------------------ GPU table
-
-GPU_FIELDS = (
-    "model_name", "gpu_uuid", "batch_size", "concurrency", "model_config_path", "instance_group",
-    "satisfies_constraints", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
-)  # fmt: skip
 
 SERVER_FIELDS = (
     "model_name", "gpu_uuid", "gpu_used_memory", "gpu_utilization", "gpu_power_usage",
@@ -264,6 +258,18 @@ def test_the_table_of_the_idle_server_has_a_row_for_each_gpu() -> None:
         ("triton-server", "GPU-a", 10.0, 50.0, 70.5),
         ("triton-server", "GPU-b", 20.0, 25.0, None),
     )
+
+
+def test_the_columns_that_an_option_may_name_are_those_of_the_table(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    of_rows = OUTPUT_FIELDS["inference_output_fields"]
+
+    assert set(of_rows) == set(_columns())
+    inference_table([], of_rows)
+    gpu_table([], OUTPUT_FIELDS["gpu_output_fields"], always=False)
+    server_table({}, OUTPUT_FIELDS["server_output_fields"])
+    assert caplog.messages == []
 
 
 def test_fields_without_data_are_left_out_of_each_table(caplog: pytest.LogCaptureFixture) -> None:
@@ -427,8 +433,7 @@ def test_the_answer_has_no_request_times_if_the_goal_is_about_tokens() -> None:
     assert table.headers[4:] == ("Tokens/s", "p90 Time To First Token (ms)", "Meets")
     assert table.rows[0][4:] == (640.5, 32.5, "yes")
 
-    for_answers = goal(*at_most(time_to_first_token_p90=50))
-    table = answer_table(ranked.results, for_answers)
+    table = answer_table(ranked.results, goal(*at_most(time_to_first_token_p90=50)))
     assert table.headers[4:] == ("Infer/s", "p90 Time To First Token (ms)", "Meets")
 
 

@@ -144,8 +144,7 @@ def concluded(
 
 def test_an_answer_is_unsure_if_something_better_was_probably_missed() -> None:
     for chance, is_unsure in ((0.74, True), (0.3, False)):
-        answer = concluded(chance, StopReason.LIMIT)
-        assert answer.is_unsure == is_unsure
+        assert concluded(chance, StopReason.LIMIT).is_unsure == is_unsure
     assert not answer_of(ranking(record(SMALL, measurement(1)))).is_unsure
 
 

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""Flat rows: what was measured, in what variants differ, and filters as people write them."""
+"""Flat rows: what was measured, in what variants differ, and filters as people write them.
+
+The column catalogue: header, unit and value of what tables, pages and files show.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,25 @@ import pytest
 
 from model_analyzer.domain.hardware import Machine
 from model_analyzer.domain.measurements import Measurement, ModelStatistics
-from model_analyzer.domain.metrics import is_best_high
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.metrics import METRICS, Better, Unit, is_best_high
+from model_analyzer.domain.profiles import MeasuredTrial, TrialRecord
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.noise.pooling import pool
-from model_analyzer.results.flat_rows import (
+from model_analyzer.results.columns import (
+    MAX_BATCH_SIZE,
+    SETTINGS,
+    Column,
     Row,
     RowFilter,
     Rows,
     best_of_variants,
     column_named,
     columns_of,
+    metric_over_all,
     pooled_rows,
     rows_of,
     sort_rows,
+    with_data,
 )
 from tests.unit.builders import failure, measurement, one_round, record, trial, variant
 from tests.unit.state.samples import rich_failure, rich_measurement, rich_trial
@@ -151,10 +159,7 @@ def test_only_parameters_that_differ_are_columns() -> None:
     table = rows(record(first, measurement(1)), record(second, measurement(2)))
 
     assert [{name: row[name] for name in row if name.startswith("config.")} for row in table] == [
-        {
-            "config.instance_group.0.count": 1,
-            "config.dynamic_batching.preferred_batch_size": "2,4",
-        },
+        {"config.instance_group.0.count": 1, "config.dynamic_batching.preferred_batch_size": "2,4"},
         {"config.instance_group.0.count": 2, "config.dynamic_batching": "{}"},
     ]
 
@@ -360,3 +365,42 @@ def test_invalid_filters_are_reported(text: str, says: str) -> None:
 def test_old_names_of_metrics_are_accepted() -> None:
     assert column_named("perf_latency") == "perf_latency_p99"
     assert column_named("model") == "model"
+
+
+ITEM = MeasuredTrial(trial=trial(), measurement=measurement(100, 5))
+
+
+def test_the_column_of_a_metric_has_its_header_unit_and_value() -> None:
+    for tag, metric in METRICS.items():
+        column = metric_over_all(tag)
+        assert (column.header, column.unit) == (metric.header, metric.unit)
+        assert column.value(ITEM) == ITEM.measurement.value(tag)
+
+
+def test_a_column_under_another_name_keeps_its_unit() -> None:
+    column = metric_over_all("perf_latency_p99").renamed("Slowest")
+
+    assert column.header == "Slowest (ms)"
+    assert (column.unit, column.better) == (Unit.MILLISECONDS, Better.LOWER)
+
+
+def test_a_column_of_another_subject_reads_that_subject() -> None:
+    column: Column[dict[str, MeasuredTrial]] = metric_over_all("perf_throughput").adapted(
+        lambda trials: trials["best"]
+    )
+
+    assert column.value({"best": ITEM}) == 100
+
+
+def test_columns_without_data_are_left_out() -> None:
+    columns = [metric_over_all(tag) for tag in ("perf_throughput", "gpu_utilization")]
+
+    assert with_data(columns, [ITEM]) == columns[:1]
+    assert with_data(columns, []) == []
+
+
+def test_settings_that_a_server_with_openais_api_does_not_tell_are_unknown() -> None:
+    there = MeasuredTrial(trial=trial(variant(platform="openai")), measurement=measurement(100, 5))
+
+    assert MAX_BATCH_SIZE.value(ITEM) == 0
+    assert [column.value(there) for column in SETTINGS] == ["unknown", None, None]

@@ -130,10 +130,7 @@ def test_a_kind_with_only_an_older_version_of_the_model_is_left_out() -> None:
     old = variant("m_config_0", max_batch_size=2, files="before")
     now = variant("m_config_0", max_batch_size=2, files="now")
     profile = Profile(
-        records=(
-            record(old, measurement(7), setup=H100),
-            record(now, measurement(5), setup=L4),
-        )
+        records=(record(old, measurement(7), setup=H100), record(now, measurement(5), setup=L4))
     )
 
     (only,) = rank(profile, "m", goal())

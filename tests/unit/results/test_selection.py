@@ -1,22 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The model-analyzer authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a ranking is shown, and how much the best gains over the default."""
+"""What of a ranking is shown, and how much the best gains over the default.
+
+Whatever a checkpoint holds, each of its records is ranked, or counted once with a reason.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import Phase, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
-from model_analyzer.domain.goals import Goal
+from model_analyzer.domain.goals import Goal, ModelGoal
 from model_analyzer.domain.measurements import Measurement
-from model_analyzer.domain.models import ModelVariant
-from model_analyzer.domain.profiles import TrialRecord
+from model_analyzer.domain.models import DEFAULT_SUFFIX, ModelVariant
+from model_analyzer.domain.profiles import Profile, TrialRecord
+from model_analyzer.domain.trials import Load, LoadKind, ServerSetup, Trial, Workload
 from model_analyzer.noise.noise import Interval, Noise, combined, ratio_noise
+from model_analyzer.reports.build import Summary
+from model_analyzer.reports.document import results_document, results_schema
 from model_analyzer.reports.front import pareto_front
+from model_analyzer.reports.html import render_summary
 from model_analyzer.results.answer import (
+    Answer,
     AnswerVerdict,
     Gain,
     answer_of,
@@ -24,17 +39,27 @@ from model_analyzer.results.answer import (
     top,
     top_with_default,
 )
-from model_analyzer.results.ranking import Ranking, VariantResult
+from model_analyzer.results.ranking import Ranking, VariantResult, rank, rank_across
+from tests.drawn import NOT_DRAWN
+from tests.phrases import DEFAULT_IS_BEST
+from tests.sizes import costly
 from tests.unit.builders import (
+    at_least,
     at_most,
+    failure,
     goal,
+    known,
     measurement,
     objectives,
     one_round,
+    origin,
+    rank_one,
     ranking,
     record,
+    summary_page,
     variant,
 )
+from tests.unit.builders import together as measured_together
 
 
 def ranked(
@@ -102,8 +127,7 @@ def test_an_empty_ranking_shows_no_variants() -> None:
 
 
 def test_the_gain_is_that_of_the_best_over_the_default() -> None:
-    gain = gain_over_default(ranked(150, 200, default=100))
-    assert gain is not None
+    gain = known(gain_over_default(ranked(150, 200, default=100)))
     assert gain.percent == pytest.approx(100)
     assert gain.noise is None
     assert gain.is_clear
@@ -194,9 +218,8 @@ def test_a_tiny_gain_is_reported_for_any_load() -> None:
     default = record(variant("m_config_default"), measurement(100, windows=(95, 105)))
     best = record(variant("m_config_0"), measurement(103, windows=(98, 108)), concurrency=8)
 
-    gain = gain_over_default(ranking(default, best))
+    gain = known(gain_over_default(ranking(default, best)))
 
-    assert gain is not None
     assert not gain.is_clear
 
 
@@ -225,8 +248,7 @@ def test_the_windows_of_both_sides_give_the_noise_of_the_gain() -> None:
     assert gain.percent == pytest.approx(100)
     best = Noise(error=math.sqrt((2 * 0.0025 + 0.01 / 3) / 3), freedom=3)
     base = Noise(error=math.sqrt((0.005 + 2 * 0.01 / 3) / 3), freedom=3)
-    noise = ratio_noise(best, base)
-    assert noise is not None
+    noise = known(ratio_noise(best, base))
     assert gain.noise == pytest.approx(200 * noise.reach)
     assert gain.is_clear
 
@@ -306,8 +328,7 @@ def test_repetitions_give_the_noise_of_a_gain_in_any_metric() -> None:
         *repeated(variant("m_config_default"), 9.9, 10.1),
         by=goal(wished=objectives(perf_latency_p99=1)),
     )
-    gain = gain_over_default(order)
-    assert gain is not None
+    gain = known(gain_over_default(order))
     assert gain.percent == pytest.approx(100)
     assert gain.noise is not None
     assert 10 < gain.noise < 30
@@ -366,8 +387,7 @@ def test_a_gain_is_clear_if_it_is_more_than_its_noise(gain: Gain, clear: bool) -
 
 
 def test_a_gain_with_a_large_noise_has_the_interval_of_a_ratio() -> None:
-    twice_or_half = Gain(percent=1900, noise=2000 * math.log(2)).interval
-    assert twice_or_half is not None  # 10 to 40 times
+    twice_or_half = known(Gain(percent=1900, noise=2000 * math.log(2)).interval)
     assert [twice_or_half.low, twice_or_half.high] == pytest.approx([900, 3900])
     assert Gain(percent=20, noise=12).interval == Interval(low=8, high=32)
     assert Gain(percent=20, noise=None).interval is None
@@ -410,3 +430,169 @@ def test_the_first_of_equal_points_is_on_the_front() -> None:
 
 def test_no_points_have_no_front() -> None:
     assert pareto_front([]) == []
+
+
+SETUPS = [
+    ServerSetup(),
+    ServerSetup(version="2.51.0"),
+    ServerSetup(launch="docker", devices=("NVIDIA L4",)),
+    ServerSetup(version="2.51.0", devices=("NVIDIA L4",)),
+    ServerSetup(flags={"pinned-memory-pool-byte-size": 0}),
+]
+FLAGS = [{}, {"string-length": "16"}, {"shape": ("a:1", "b:2")}]
+VALUES = st.sampled_from([0.0, 5.0, 9.9, 10.0, 10.04, 11.0, 100.0])
+# what is bounded, and wished for, was not always measured
+GOALS = [
+    ModelGoal(),
+    ModelGoal(constraints=at_most(perf_latency_p99=10)),
+    ModelGoal(constraints=at_most(perf_latency_p95=10) + at_least(perf_throughput=10)),
+    ModelGoal(objectives=objectives(gpu_used_memory=1, perf_throughput=10)),
+    ModelGoal(objectives=objectives(perf_latency_p99=1), constraints=at_most(gpu_utilization=1)),
+]
+
+# these values are large: to make failing ones smaller takes minutes
+MANY = hypothesis_settings(costly(3), phases=[Phase.explicit, Phase.reuse, Phase.generate])
+
+
+@st.composite
+def workloads(draw: st.DrawFn, model: str) -> Workload:
+    name = draw(st.sampled_from([DEFAULT_SUFFIX, "_config_0", "_config_1"]))
+    parts = []
+    if draw(st.booleans()):
+        parts = [variant(f"part{DEFAULT_SUFFIX}", model="part", max_batch_size=2)]
+    return Workload(
+        variant=variant(
+            f"{model}{name}",
+            model=model,
+            files=draw(st.sampled_from(["", "before", "now"])),
+            composing=parts,
+            max_batch_size=draw(st.sampled_from([1, 2])),
+            parameters={"exact": {"string_value": draw(st.sampled_from(["yes", "no"]))}},
+        ),
+        load=Load(
+            kind=draw(st.sampled_from(LoadKind)),
+            value=draw(st.sampled_from([1, 2])),
+            batch_size=draw(st.sampled_from([1, 2])),
+        ),
+        flags=draw(st.sampled_from(FLAGS)),
+        inputs=draw(st.sampled_from(["", "text"])),
+        base=draw(st.sampled_from(["", "", "old", "new"])),
+    )
+
+
+@st.composite
+def records(draw: st.DrawFn, names: Sequence[str]) -> TrialRecord:
+    order = draw(st.sampled_from(list(permutations(names))))
+    works = [draw(workloads(model)) for model in order]
+    trial = Trial(
+        workloads=tuple(works),
+        setup=draw(st.sampled_from(SETUPS)),
+        repetition=draw(st.sampled_from([0, 0, 1, 2])),
+    )
+    if draw(st.integers(0, 4)) == 0:
+        return TrialRecord(trial=trial, outcome=failure())
+    tags = ["perf_throughput", "perf_latency_p99", "perf_latency_p95"]
+    values = [{tag: draw(VALUES) for tag in tags if draw(st.integers(0, 5))} for _ in works]
+    return TrialRecord(trial=trial, outcome=measured_together(*values))
+
+
+def by_key(record: TrialRecord) -> str:
+    return record.trial.key
+
+
+def counts(rankings: Iterable[Ranking]) -> tuple[int, int]:
+    """Measurements and failures that are ranked, or counted as left out."""
+    measured = failed = 0
+    for each in rankings:
+        # equal variants with different names share measurements
+        measured += len({id(run) for item in each.measured for run in item.runs})
+        failed += len(each.failed)
+        measured += sum(part.measurements for part in each.left_out)
+        failed += sum(part.failures for part in each.left_out)
+    return measured, failed
+
+
+def held(profile: Profile, names: Sequence[str], kind: str | None = None) -> tuple[int, int]:
+    """Those of just these models, on this kind of hardware or on all, that the profile has."""
+    own = [
+        isinstance(record.outcome, Measurement)
+        for record in profile.records
+        if sorted(work.variant.model for work in record.trial.workloads) == sorted(names)
+        and kind in (None, record.trial.setup.kind)
+    ]
+    return sum(own), len(own) - sum(own)
+
+
+def check(rankings: Sequence[Ranking]) -> None:
+    """What is shown does not contradict itself."""
+    answers = [answer_of(ranking) for ranking in rankings]
+    text = json.loads(json.dumps(results_document(answers, origin(), complete=None)))
+    jsonschema.validate(text, results_schema())
+    page = summary_page(*rankings)
+    assert (page.hardware is not None) == (len(rankings) > 1)
+    for answer, model, summary in zip(answers, text["models"], page.parts, strict=True):
+        check_part(answer, model, summary)
+    assert ">None</td>" not in render_summary(page, NOT_DRAWN)
+
+
+def check_part(answer: Answer, model: Mapping[str, Any], summary: Summary) -> None:
+    ranking = answer.ranking
+    gains = [figure for figure in summary.figures if figure.label == "Gain over the default"]
+    for gain in gains:
+        if gain.note == "not clear":
+            assert answer.verdict is AnswerVerdict.EQUAL
+        else:
+            assert answer.verdict is AnswerVerdict.RECOMMENDED
+            assert int(gain.value.split()[0]) > 0
+    assert (model["verdict"] in ("nearest", "nothing")) == (not summary.statement.is_met)
+    if answer.verdict is AnswerVerdict.KEEP:
+        assert ranking.results[0].is_default
+        if answer.rivals:
+            assert DEFAULT_IS_BEST not in summary.statement.sentence
+    if ranking.any_passes:
+        assert ranking.results[0].passes
+    assert not re.search(r"(?<!\d)0 % better", summary.statement.sentence)
+
+
+@pytest.mark.parametrize("names", [("m",), ("a", "b")])
+@MANY
+@given(data=st.data())
+def test_each_record_is_ranked_or_counted_once(names: Sequence[str], data: st.DataObject) -> None:
+    mine = data.draw(st.lists(records(names), max_size=12, unique_by=by_key))
+    others = data.draw(st.lists(records(("m", "b")[: len(names)]), max_size=2))
+    together = ",".join(names)
+    present: list[dict[str, tuple[str, ...]]] = [
+        {}, {together: ("new",) * len(names)}, {together: ("old",)},
+    ]  # fmt: skip
+    bases = data.draw(st.sampled_from(present))
+    profile = Profile(records=(*mine, *others), bases=bases)
+    goal = Goal(models=tuple(data.draw(st.sampled_from(GOALS)) for _ in names))
+
+    by_default = rank(profile, ",".join(names), goal)
+    assert counts(by_default) == held(profile, names)
+    assert len({ranking.kind for ranking in by_default}) == len(by_default)
+    check(by_default)
+    for number, group in enumerate(by_default[0].groups, 1):
+        chosen = rank_one(profile, ",".join(names), goal, conditions=number)
+        assert (chosen.group, chosen.groups) == (group, by_default[0].groups)
+        assert counts([chosen]) == held(profile, names, group.kind)
+    swapped = rank(profile, ",".join(reversed(names)), goal)
+    assert counts(swapped) == counts(by_default)
+
+
+@MANY
+@given(data=st.data())
+def test_the_answer_across_models_is_in_order(data: st.DataObject) -> None:
+    parts = [
+        data.draw(st.lists(records((name,)), min_size=1, max_size=5, unique_by=by_key))
+        for name in ("m", "n")
+    ]
+    goal = Goal(models=(data.draw(st.sampled_from(GOALS)),))
+    profile = Profile(records=[record for part in parts for record in part])
+    rankings = [ranking for name in ("m", "n") for ranking in rank(profile, name, goal)]
+    every = rank_across(rankings, goal, "all")
+    summary_page(*every)
+    for across in every:
+        assert [result.passes for result in across.results] == sorted(
+            (result.passes for result in across.results), reverse=True
+        )

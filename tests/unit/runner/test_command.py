@@ -190,10 +190,7 @@ def test_flags_that_the_other_tool_does_not_know_are_written_like_the_others() -
 
 def test_repeated_flags_repeat() -> None:
     words = command({"shape": ("A:1,2", "B:3")})
-    assert [w for before, w in pairwise(words) if before == "--shape"] == [
-        "A:1,2",
-        "B:3",
-    ]
+    assert [w for before, w in pairwise(words) if before == "--shape"] == ["A:1,2", "B:3"]
 
 
 def test_each_header_has_its_own_flag_without_blanks_around_its_value() -> None:

@@ -40,6 +40,7 @@ def problems(text: str, directory: Path, **config: Any) -> list[str]:
         facts,
         search=chosen.search,
         server=chosen.server,
+        addresses=chosen.server.addresses,
         user_directory=directory,
         timeout_s=600,
         place=lambda option: f"the place of {option}",
@@ -215,6 +216,9 @@ perf_analyzer_flags: {ssl-grpc-use-ssl: true, ssl-grpc-private-key-file: b.key}
     assert f"tritonserver flag grpc-server-cert: {tmp_path}/a.pem does not exist" in server
     # without TLS, nothing reads them
     assert not problems(text.replace("true", "false"), tmp_path)
+    of_https = "perf_analyzer_flags: {ssl-https-ca-certificates-file: b.pem}"
+    assert not problems(of_https, tmp_path)
+    assert len(problems(f"{of_https}\ntriton_http_endpoint: https://a:8000", tmp_path)) == 1
     # the paths of a container are its own
     assert len(problems(f"{text}triton_launch_mode: docker\n", tmp_path)) == 1
 
@@ -244,10 +248,7 @@ def test_intervals_are_whole_microseconds(tmp_path: Path, text: str, count: int)
 
 @pytest.mark.parametrize(
     ("shape", "words"),
-    [
-        ("IN", "'IN' is not NAME:SIZE,SIZE"),
-        ("IN:4,x", "'IN:4,x' is not NAME:SIZE,SIZE"),
-    ],
+    [("IN", "'IN' is not NAME:SIZE,SIZE"), ("IN:4,x", "'IN:4,x' is not NAME:SIZE,SIZE")],
 )
 def test_a_shape_has_a_name_and_sizes(tmp_path: Path, shape: str, words: str) -> None:
     (problem,) = problems(f"perf_analyzer_flags: {{shape: ['IN:4', '{shape}']}}", tmp_path)
@@ -281,11 +282,11 @@ def test_a_shape_without_effect_is_taken_with_a_remark(tmp_path: Path) -> None:
     assert problems(text, tmp_path) == []
     assert [*without_effect(chosen.models[0], facts, chosen.search, tmp_path)] == [
         "model m: perf_analyzer flag shape has no effect on 'IN', whose dims [4] are fixed in"
-        " config.pbtxt",
+        " config.pbtxt"
     ]
     assert [*foreign_shapes({"m": chosen.models[0].perf_analyzer_flags}, {"m": facts})] == [
         "model m: perf_analyzer flag shape has no effect on 'OTHER', which is not an input"
-        " (inputs are IN)",
+        " (inputs are IN)"
     ]
 
 

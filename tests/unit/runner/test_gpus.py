@@ -188,11 +188,7 @@ def test_a_single_sample_counts() -> None:
 
 
 def test_each_gpu_has_values_of_its_own_and_gaps_do_not_matter() -> None:
-    samples = [
-        {"a": {"gpu_used_memory": 1.0}, "b": {}},
-        {},
-        {"b": {"gpu_used_memory": 5.0}},
-    ]
+    samples = [{"a": {"gpu_used_memory": 1.0}, "b": {}}, {}, {"b": {"gpu_used_memory": 5.0}}]
     assert over_time(samples) == {"a": {"gpu_used_memory": 1.0}, "b": {"gpu_used_memory": 5.0}}
     assert over_time([]) == {}
 

@@ -20,17 +20,15 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.reading.log_rows import LogProblem
 from model_analyzer.runner.load import input_check
 from model_analyzer.runner.load.input_check import Mistake
-from model_analyzer.runner.load.input_data import InputFile, parse_entries, size_of
 from model_analyzer.runner.load.input_files import input_mistakes
+from model_analyzer.runner.load.logged_requests import InputFile, parse_entries, size_of
 from tests.input_cases import CASES, MODELS, tensor
 
 
 def mistakes(directory: Path, model: dict[str, Any], *flags: str, **more: Any) -> Sequence[Mistake]:
     """The mistakes of the model's input data `in.json` and these flags of perf_analyzer."""
     facts = ModelFacts(
-        name="m",
-        config={"name": "m", "output": (tensor("o", "FP32", 1),), **model},
-        files="f",
+        name="m", config={"name": "m", "output": (tensor("o", "FP32", 1),), **model}, files="f"
     )
     given = dict(zip(flags[::2], flags[1::2], strict=True))
     sizes = [int(given.get("-b", 1))]
@@ -75,9 +73,7 @@ def test_the_verdict_on_a_large_file_is_the_same(
     test_the_verdict_is_that_of_perf_analyzer(tmp_path, model, raw, is_accepted, flags)
 
 
-def test_the_place_in_a_large_file_that_is_not_json(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_place_in_a_large_file_that_is_not_json(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(input_check, "_MOST_EXACT_BYTES", 0)
 
     (text,) = of(tmp_path, '{"data":\n[{"x":\n[0.5, truth]}]}')

@@ -37,7 +37,7 @@ from model_analyzer.runner.load.output import (
 )
 from model_analyzer.runner.load.profile_export import Counted, Export, read_export
 from model_analyzer.runner.load.sampling import evidence_of, sampled
-from tests.unit.builders import trial, variant
+from tests.unit.builders import known, trial, variant
 from tests.unit.runner.load_outputs import OUTPUTS, is_measured_or_failed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
@@ -63,9 +63,8 @@ def test_a_table_gives_milliseconds_and_inferences_per_second(name: str) -> None
     header, row = (line.split(",") for line in table(name).splitlines())
     cells = dict(zip(header, map(float, row), strict=True))
 
-    values = parse_table(table(name))
+    values = known(parse_table(table(name)))
 
-    assert values is not None
     assert values["perf_throughput"] == cells["Inferences/Second"]
     assert values["perf_latency_p99"] == cells["p99 latency"] / 1000
     assert values["perf_latency_avg"] == cells["Avg latency"] / 1000
@@ -123,8 +122,7 @@ def test_cells_without_a_number_are_left_out() -> None:
 
 
 def test_composing_models_have_server_side_values() -> None:
-    values = parse_composing_table((GOLDEN / "ensemble.scale_v1.csv").read_text())
-    assert values is not None
+    values = known(parse_composing_table((GOLDEN / "ensemble.scale_v1.csv").read_text()))
     assert set(values) == {
         "perf_throughput",
         "perf_server_queue",
@@ -320,8 +318,7 @@ def doubts(export: Export, content: Mapping[str, Any], table: str) -> tuple[Doub
     (experiment,) = content["experiments"]
     in_flight = int(experiment["experiment"]["value"])
     has_streams = any(len(each["response_timestamps"]) > 1 for each in experiment["requests"])
-    measured = sampled(export, in_flight=in_flight, batch_size=1, with_tokens=has_streams)
-    assert measured is not None
+    measured = known(sampled(export, in_flight=in_flight, batch_size=1, with_tokens=has_streams))
     values = {**(parse_table(table) or {}), **measured.values}
     model = replace(measured, values=values, evidence=evidence_of(export))
     of = variant(model_transaction_policy={"decoupled": has_streams})
@@ -331,8 +328,7 @@ def doubts(export: Export, content: Mapping[str, Any], table: str) -> tuple[Doub
 @pytest.mark.parametrize("name", _EXPORTS)
 def test_a_recording_breaks_no_law(name: str) -> None:
     content, table, text = recorded(name)
-    export = read_export([orjson.dumps(content).decode()], parse_counted(table, text))
-    assert export is not None
+    export = known(read_export([orjson.dumps(content).decode()], parse_counted(table, text)))
     assert doubts(export, content, table) == ()
 
 
@@ -352,8 +348,7 @@ def test_answers_before_their_requests_are_found() -> None:
     content, table, _ = recorded("round")
     for request in content["experiments"][0]["requests"][::10]:
         request["response_timestamps"] = [request["timestamp"] - 1_000_000]
-    export = read_export([orjson.dumps(content).decode()])
-    assert export is not None
+    export = known(read_export([orjson.dumps(content).decode()]))
     (doubt, *_) = doubts(export, content, table)
     assert doubt.law == "answers follow requests"
     assert doubt.gross

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import EXIT_RUN_FAILED, OutputError, RepositoryError, RepositoryInUse
-from model_analyzer.runner.output_directory import (
+from model_analyzer.runner.file_trees import (
     MARK,
     create_output,
     held,

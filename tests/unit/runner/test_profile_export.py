@@ -20,6 +20,7 @@ from model_analyzer.runner.load import sampling
 from model_analyzer.runner.load.ended import EXPORT, OUTPUT, collect
 from model_analyzer.runner.load.output import parse_counted
 from model_analyzer.runner.load.profile_export import Counted, Export, read_export
+from tests.unit.builders import known
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "perf_analyzer"
 MS = 1_000_000
@@ -60,9 +61,8 @@ def request(sent: int, *came: int, texts: list[str] | None = None, **more: Any) 
 
 def test_the_metrics_of_a_recorded_stream_match_the_models_sleeps() -> None:
     """20 ms before the first of four words, 10 ms before each other one, two at a time."""
-    values = token_metrics((GOLDEN / "stream.json").read_text())
+    values = known(token_metrics((GOLDEN / "stream.json").read_text()))
 
-    assert values is not None
     assert values["time_to_first_token_p50"] == pytest.approx(20, abs=3)
     assert values["inter_token_latency_p50"] == pytest.approx(10, abs=2)
     assert values["time_to_first_token_min"] >= 20
@@ -76,17 +76,15 @@ def test_a_response_may_say_how_many_tokens_it_holds_and_the_closing_one_holds_n
     """Recorded: three tokens a word, as the request asked to be told, and an empty last response,
     whose number of tokens is whatever lay in memory.
     """
-    values = token_metrics((GOLDEN / "stream_counted.json").read_text())
+    values = known(token_metrics((GOLDEN / "stream_counted.json").read_text()))
 
-    assert values is not None
     assert values["inter_token_latency_p50"] == pytest.approx(10 / 3, abs=0.5)
     assert 300 < values["output_token_throughput"] < 600
 
 
 def test_every_statistic_has_its_tag() -> None:
-    values = token_metrics(export(request(0, 20, 30, 50), request(100, 140, 150, 170)))
+    values = known(token_metrics(export(request(0, 20, 30, 50), request(100, 140, 150, 170))))
 
-    assert values is not None
     assert values["time_to_first_token_avg"] == 30
     assert values["time_to_first_token_min"] == 20
     assert values["time_to_first_token_max"] == 40
@@ -105,9 +103,8 @@ def test_only_the_last_three_windows_count() -> None:
         windows=[0, 500, 1000, 2000, 3000, 5000],
     )
 
-    values = token_metrics(text)
+    values = known(token_metrics(text))
 
-    assert values is not None
     assert values["time_to_first_token_max"] == 20
     assert values["inter_token_latency_max"] == 10
     assert values["output_token_throughput"] == pytest.approx(3 / 4)
@@ -119,24 +116,21 @@ def test_a_number_of_tokens_without_the_request_input_is_ignored() -> None:
     for output in response["response_outputs"]:
         output["num_output_tokens"] = 2475088561
 
-    values = token_metrics(export(response))
+    values = known(token_metrics(export(response)))
 
-    assert values is not None
     assert values["inter_token_latency_avg"] == 10
 
 
 def test_an_empty_word_in_the_middle_is_a_token() -> None:
-    values = token_metrics(export(request(0, 10, 20, 30, 31, texts=["a", "", "b", ""])))
+    values = known(token_metrics(export(request(0, 10, 20, 30, 31, texts=["a", "", "b", ""]))))
 
-    assert values is not None
     assert values["inter_token_latency_avg"] == 10
     assert values["output_token_throughput"] == 1
 
 
 def test_one_response_has_no_times_between_tokens() -> None:
-    values = token_metrics(export(request(0, 10)))
+    values = known(token_metrics(export(request(0, 10))))
 
-    assert values is not None
     assert "inter_token_latency_avg" not in values
     assert values["time_to_first_token_avg"] == 10
 
@@ -167,8 +161,7 @@ ONE = "stream_one"  # one number, then a flag alone
 def recorded(name: str) -> tuple[Export, dict[str, str]]:
     """A recorded export of a stream, and the row of its table."""
     raw, table, text = ((GOLDEN / f"{name}.{kind}").read_bytes() for kind in ("json", "csv", "txt"))
-    content = read_export([raw.decode()], parse_counted(table.decode(), text.decode()))
-    assert content is not None
+    content = known(read_export([raw.decode()], parse_counted(table.decode(), text.decode())))
     return content, next(csv.DictReader(table.decode().splitlines()))
 
 
@@ -191,8 +184,7 @@ def test_the_end_of_a_stream_is_no_token_however_the_model_sends_it(name: str) -
     content, row = recorded(name)
 
     assert [len(request.came) for request in content.requests] == sent_responses(name)
-    values = sampling.token_metrics(content, *content.reported)
-    assert values is not None
+    values = known(sampling.token_metrics(content, *content.reported))
     assert values["output_token_throughput"] == pytest.approx(
         float(row["Response Throughput"]), rel=0.001
     )
@@ -206,8 +198,7 @@ def test_the_end_of_a_stream_is_no_token_however_the_model_sends_it(name: str) -
 def test_of_a_model_that_ends_its_streams_in_both_ways_all_tokens_are_counted() -> None:
     content, row = recorded(MIXED)
 
-    values = sampling.token_metrics(content, *content.reported)
-    assert values is not None
+    values = known(sampling.token_metrics(content, *content.reported))
     assert values["output_token_throughput"] == pytest.approx(
         float(row["Response Throughput"]), rel=0.001
     )
@@ -239,9 +230,8 @@ def test_counts_are_those_of_the_reported_windows_only() -> None:
     late = [request(ms, ms + 10, ms + 11, texts=["a", "?"]) for ms in (600, 1600, 2600)]
     text = export(*early, *late, windows=[0, 500, 1500, 2500, 3500])
 
-    content = read_export([text], Counted(3, 3))
+    content = known(read_export([text], Counted(3, 3)))
 
-    assert content is not None
     assert [len(each.came) for each in content.requests] == [2, 2, 1, 1, 1]
 
 
@@ -252,9 +242,8 @@ def test_long_streams_at_the_edges_of_windows_do_not_hide_how_they_end() -> None
     words = range(10, 1010, 10)
     requests = [request(ms, *(ms + each for each in words), ms + 1400) for ms in (0, 700, 1400)]
 
-    content = read_export([export(*requests)], Counted(3, 300))
+    content = known(read_export([export(*requests)], Counted(3, 300)))
 
-    assert content is not None
     assert [len(each.came) for each in content.requests] == [100, 100, 100]
 
 
@@ -263,9 +252,8 @@ def test_a_text_among_several_that_is_empty_closes_nothing() -> None:
     for output in response["response_outputs"]:
         output["ERROR"] = ""
 
-    values = token_metrics(export(response))
+    values = known(token_metrics(export(response)))
 
-    assert values is not None
     assert values["output_token_throughput"] == pytest.approx(2 / 3)
 
 
@@ -278,9 +266,8 @@ def test_a_text_among_several_that_is_empty_closes_nothing() -> None:
     ],
 )
 def test_requests_that_cannot_have_been_so_are_counted_and_left_out(odd: dict[str, Any]) -> None:
-    content = read_export([export(request(0, 10), odd, request(600, 620))])
+    content = known(read_export([export(request(0, 10), odd, request(600, 620))]))
 
-    assert content is not None
     assert content.impossible == 1
     assert [each.sent for each in content.requests] == [0, 600 * MS]
 
@@ -298,15 +285,13 @@ def test_a_number_of_requests_takes_from_the_first_to_the_last_answer() -> None:
     assert content is not None
     assert content.reported == (100 * MS, 1020 * MS + 1)
     assert content.requests_per_s == pytest.approx(10 / 0.92)
-    values = sampling.token_metrics(content, *content.reported)
-    assert values is not None
+    values = known(sampling.token_metrics(content, *content.reported))
     assert values["output_token_throughput"] == pytest.approx(10 / 0.92)
 
 
 def test_requests_in_windows_of_time_are_counted_over_these() -> None:
-    content = read_export([export(*(request(ms, ms + 20) for ms in range(0, 3000, 100)))])
+    content = known(read_export([export(*(request(ms, ms + 20) for ms in range(0, 3000, 100)))]))
 
-    assert content is not None
     assert content.requests_per_s == 10
 
 
@@ -320,18 +305,16 @@ def test_responses_are_counted_for_each_request(name: str, responses: float) -> 
 def test_a_last_response_without_text_is_no_token_though_it_counts_as_a_response() -> None:
     words = [request(ms, ms + 10, ms + 20, ms + 21, texts=["a", "b", ""]) for ms in (0, 1000, 2000)]
 
-    content = read_export([export(*words)], Counted(3, 9))
+    content = known(read_export([export(*words)], Counted(3, 9)))
 
-    assert content is not None
     assert [len(each.came) for each in content.requests] == [2, 2, 2]
     assert content.responses == 2
 
 
 def test_responses_of_several_tokens_are_not_compared() -> None:
     counted = (GOLDEN / "stream_counted.json").read_text()
-    content = read_export([counted], Counted(1, 1))
+    content = known(read_export([counted], Counted(1, 1)))
 
-    assert content is not None
     assert content.responses is None
 
 
@@ -356,9 +339,7 @@ def test_an_export_needs_memory_for_its_times_only() -> None:
     assert peak < 200 * count + 2**20
 
 
-def test_an_export_that_is_too_large_is_left_out_with_its_limit(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_export_that_is_too_large_is_left_out_with_its_limit(tmp_path: Path, caplog) -> None:
     (tmp_path / OUTPUT).write_text("")
     (tmp_path / EXPORT).write_text(export(request(0, 10)))
     os.truncate(tmp_path / EXPORT, 2**29 + 1)

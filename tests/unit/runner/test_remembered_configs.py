@@ -22,9 +22,9 @@ from hypothesis import given
 
 from model_analyzer.domain.models import freeze
 from model_analyzer.errors import RepositoryError
-from model_analyzer.runner import served_models
+from model_analyzer.runner import repository
 from model_analyzer.runner.model_config import completed, is_complete
-from model_analyzer.runner.served_models import RememberedConfigs
+from model_analyzer.runner.repository import RememberedConfigs
 from tests.unit.runner.model_configurations import REPOSITORIES, is_planned_or_refused
 
 CONFIG = freeze(
@@ -132,10 +132,8 @@ def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     assert remembered.find("model") is None
 
 
-def test_the_oldest_are_forgotten(
-    remembered: RememberedConfigs, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(served_models, "_MOST_FILES", 3)
+def test_the_oldest_are_forgotten(remembered: RememberedConfigs, file: Path, monkeypatch) -> None:
+    monkeypatch.setattr(repository, "_MOST_FILES", 3)
     os.utime(file, ns=(0, 0))
     for number in range(3):
         remembered.add(CONFIG, str(number))

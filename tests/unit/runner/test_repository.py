@@ -18,9 +18,8 @@ import pytest
 from model_analyzer.domain.models import VariantNames, is_decoupled
 from model_analyzer.errors import OutputError, RepositoryError
 from model_analyzer.runner.ensembles import available_versions
-from model_analyzer.runner.file_trees import copy_writable, fingerprint_files
+from model_analyzer.runner.file_trees import copy_writable, create_output, fingerprint_files
 from model_analyzer.runner.model_config import parse_text, to_json, to_text
-from model_analyzer.runner.output_directory import create_output
 from model_analyzer.runner.repository import ModelRepository, OutputRepository, check_apart, stage
 from tests.ensemble_cases import ENSEMBLES, PARTS, Ensemble, step, write_repository
 from tests.phrases import INCOMPLETE_CONFIGURATION, NO_MODEL_FILE
@@ -67,6 +66,29 @@ def test_a_configuration_that_does_not_parse_is_located(text: str, where: str, w
     assert str(caught.value).startswith(where)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (rb"a\377b", "ab"),
+        (rb"a\xFFb\303\251", "abé"),
+        (rb"\\377", "\\377"),
+        ("grün".encode(), "grün"),
+        ("grün".encode("latin-1"), "grn"),
+    ],
+)
+def test_bytes_that_are_not_utf_8_are_left_out_as_by_triton(
+    make_model, written: bytes, value: str
+) -> None:
+    models = make_model("m")
+    with (models / "m" / "config.pbtxt").open("ab") as file:
+        file.write("# für alle\n".encode("latin-1"))
+        file.write(b'parameters { key: "x" value: { string_value: "%s" } }\n' % written)
+
+    facts = ModelRepository(models).facts("m")
+
+    assert facts.config["parameters"]["x"]["string_value"] == value
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -129,7 +151,7 @@ def not_text(models: Path) -> None:
         (rename, "names the model 'other'"),
         (drop_versions, "no version directory"),
         (drop_model_file, NO_MODEL_FILE),  # the server would hang on it
-        (not_text, "cannot be read"),
+        (not_text, "not a model configuration"),
     ],
 )
 def test_a_model_that_could_not_be_served_is_refused(make_model, damage: Any, words: str) -> None:
@@ -262,9 +284,7 @@ def test_the_fingerprint_is_of_contents_and_names_but_not_of_places_and_times(
     (model / "1" / "__pycache__").mkdir()
     (model / "1" / "__pycache__" / "model.pyc").touch()
     (model / "config.pbtxt").write_text("# changed")
-    moved = model.rename(tmp_path / "elsewhere")
-
-    assert fingerprint_files(moved) == before
+    assert fingerprint_files(model.rename(tmp_path / "elsewhere")) == before
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "rename"])

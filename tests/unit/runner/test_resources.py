@@ -119,9 +119,7 @@ def notices_of(neighbours: Neighbours) -> tuple[Notice, ...]:
     return monitor.observation.notices
 
 
-def test_a_disturbed_load_gets_a_notice_and_the_log_one_line(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_disturbed_load_gets_a_notice_and_the_log_one_line(caplog) -> None:
     quiet, busy = usage(1012.0, 60.0, 4040.0), usage(1030.0, 60.0, 4040.0)
     readings = iter([START, quiet, START, busy, START, busy])
     neighbours = Neighbours(lambda: next(readings))

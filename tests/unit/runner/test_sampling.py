@@ -21,6 +21,7 @@ from model_analyzer.runner.load.output import parse_report, parse_table
 from model_analyzer.runner.load.profile_export import Export, Request, Requests, read_export
 from model_analyzer.runner.load.sampling import Offered, evidence_of, rates_of, sampled, whole_rate
 from model_analyzer.runner.load.schedule import due_times, intended
+from tests.unit.builders import known
 
 MS, NS = 1_000_000, 1_000_000_000
 START = 1_795_563_554_422_909_105  # nanoseconds since 1970
@@ -172,11 +173,9 @@ def test_a_recorded_export_agrees_with_its_table_but_for_the_first_requests() ->
     """Eight requests in flight to an instance that needs 7 ms for each, in 0.54 s."""
     table = parse_table((GOLDEN / "round.csv").read_text())
     report = parse_report((GOLDEN / "round.txt").read_text())
-    content = read_export([(GOLDEN / "round.json").read_text()])
-    assert content is not None
+    content = known(read_export([(GOLDEN / "round.json").read_text()]))
     assert table is not None
-    model = sampled(content, in_flight=8, batch_size=1, with_tokens=False)
-    assert model is not None
+    model = known(sampled(content, in_flight=8, batch_size=1, with_tokens=False))
     assert report.requests == 77
     assert model.requests == 77 - 8
     assert model.values["perf_throughput"] == pytest.approx(table["perf_throughput"], rel=0.05)
@@ -219,8 +218,7 @@ def test_tokens_are_counted_in_the_same_period() -> None:
         came = [sent + ms * MS for ms in (20, 30, 40, 50, 60)]
         requests.append(Request(sent, came, came[-1], [1] * 5))
     content = Export(Requests.of(requests), [START, START + 1000 * MS])
-    model = sampled(content, in_flight=1, batch_size=1, with_tokens=True)
-    assert model is not None
+    model = known(sampled(content, in_flight=1, batch_size=1, with_tokens=True))
     assert model.values["output_token_throughput"] == pytest.approx(50)
     assert model.values["time_to_first_token_p50"] == 20
     assert model.values["inter_token_latency_avg"] == pytest.approx(10)
@@ -290,8 +288,7 @@ def test_the_throughput_of_stages_is_that_at_their_mean_rate() -> None:
     for part in range(4):
         due = due_times(traffic, rate=0, seconds=0, part=part)
         for service_s, values in throughput.items():
-            export = answered((due / NS).tolist(), service_s, 99)
-            moved = intended(export, due)
+            moved = intended(answered((due / NS).tolist(), service_s, 99), due)
             offered = Offered(moved.due, traffic.mean_rate, whole=True)
             measured = sampled(
                 moved.export, in_flight=0, batch_size=1, with_tokens=False, offered=offered
@@ -320,24 +317,21 @@ def test_the_times_of_a_request_to_a_language_model_stay_together() -> None:
     ]
     content = Export(Requests.of(requests), [START, START + 1000 * MS])
 
-    model = sampled(content, in_flight=1, batch_size=1, with_tokens=True)
+    model = known(sampled(content, in_flight=1, batch_size=1, with_tokens=True))
 
-    assert model is not None
     assert model.joint is not None
     assert model.requests == model.joint.total == 4
     assert model.joint.within({"time_to_first_token": 20}) == 3
     assert model.joint.within({"inter_token_latency": 20}) == 3
     assert model.joint.within({"time_to_first_token": 20, "inter_token_latency": 20}) == 2
     assert model.joint.within({"perf_latency": 70, "inter_token_latency": 20}) == 2
-    separate = sampled(content, in_flight=1, batch_size=1, with_tokens=False)
-    assert separate is not None
+    separate = known(sampled(content, in_flight=1, batch_size=1, with_tokens=False))
     assert separate.joint is None
 
 
 def test_of_many_requests_to_a_language_model_a_part_is_kept() -> None:
     times = [(n * 0.1, n * 0.1 + (50 if n % 2 else 10)) for n in range(9000)]
-    model = sampled(export(times), in_flight=0, batch_size=1, with_tokens=True)
-    assert model is not None
+    model = known(sampled(export(times), in_flight=0, batch_size=1, with_tokens=True))
     assert model.joint is not None
     assert model.joint.total == MOST_REQUESTS
     share = model.joint.within({"perf_latency": 20}) / model.joint.total

@@ -232,8 +232,7 @@ def test_a_client_that_sends_on_time_needs_no_correction() -> None:
 
 def test_the_lag_is_measured_and_told() -> None:
     export, due = stalled(threads=4)
-    moved = intended(export, due)
-    values = values_of_sending(moved)
+    values = values_of_sending(intended(export, due))
     assert values["perf_send_lag_p99"] > 1000
     assert values["perf_sent_latency_p99"] == round(
         float(np.percentile([r.ended - r.sent for r in export.requests], 99)) / 1e6, 6

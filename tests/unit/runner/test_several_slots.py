@@ -182,9 +182,7 @@ def test_waiting_ends_when_a_slot_will_not_work_any_more() -> None:
 def test_a_hanging_node_loses_its_trial() -> None:
     cluster = cluster_of({"a": [(measurement(), NEVER)]})
     cluster.unreachable = {"a"}
-    executor = executor_of(cluster)
-
-    finished = run_on(executor, "a")
+    finished = run_on(executor_of(cluster), "a")
 
     assert finished.result == Lost("its node does not answer")
     assert cluster.checked == [("a", 30.0)]
@@ -193,11 +191,7 @@ def test_a_hanging_node_loses_its_trial() -> None:
 
 def test_a_long_trial_on_a_node_that_answers_goes_on() -> None:
     cluster = cluster_of({"a": [(measurement(), 300.0)]})
-    executor = executor_of(cluster)
-
-    finished = run_on(executor, "a")
-
-    assert finished.result == measurement()
+    assert run_on(executor_of(cluster), "a").result == measurement()
     assert cluster.checked == [("a", 30.0), ("a", 90.0), ("a", 210.0)]
     assert not cluster.restarted
 

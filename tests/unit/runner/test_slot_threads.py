@@ -96,17 +96,13 @@ def test_a_slot_that_is_lost_is_built_again(
     (trial,) = several(1)
 
     executor.start(trial, executor.free[0])
-    result = next_finished(executor).result
-
-    assert result == Lost("the server is gone")
+    assert next_finished(executor).result == Lost("the server is gone")
     executor.start(trial, executor.free[0])
     assert isinstance(next_finished(executor).result, Measurement)
 
 
 def test_a_slot_that_stays_lost_is_retired(
-    executor: ClusterExecutor,
-    servers: dict[str, Scripted],
-    caplog: pytest.LogCaptureFixture,
+    executor: ClusterExecutor, servers: dict[str, Scripted], caplog: pytest.LogCaptureFixture
 ) -> None:
     servers["a"].runs = [failing(LOST)]
     servers["a"].builds = [LOST, LOST]

@@ -23,9 +23,9 @@ from model_analyzer.domain.slots import Overdue
 from model_analyzer.domain.trials import FailureReason, LoadKind
 from model_analyzer.domain.windows import Window
 from model_analyzer.noise.first_look import FIRST_LOOK_S, given_up_s
-from model_analyzer.runner.load.child import AnswerWatch
 from model_analyzer.runner.load.ended import Stop
 from model_analyzer.runner.load.generators import Generator
+from model_analyzer.runner.load.launches import AnswerWatch
 from model_analyzer.runner.load.time_limits import (
     Bounds,
     GivenLimit,

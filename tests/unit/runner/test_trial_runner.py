@@ -87,8 +87,7 @@ def test_loading_is_a_part_of_what_a_trial_takes(run) -> None:
 
 @pytest.mark.parametrize("reason", [FailureReason.SERVER_DIED, FailureReason.MODEL_DIED])
 def test_a_first_attempt_that_failed_is_not_counted_as_measuring(run, reason) -> None:
-    died = Failure(reason=reason, message="killed")
-    outcome = run(died, reading())
+    outcome = run(Failure(reason=reason, message="killed"), reading())
 
     assert isinstance(outcome, Measurement)
     assert outcome.duration_s == 2 * (LOADING_S + MEASURING_S)

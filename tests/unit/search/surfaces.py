@@ -92,10 +92,7 @@ def subject(
     settings = ModelSettings(
         name=facts.name,
         cpu_only=cpu_only,
-        goal=ModelGoal(
-            objectives=(Objective(tag=objective),),
-            constraints=tuple(constraints),
-        ),
+        goal=ModelGoal(objectives=(Objective(tag=objective),), constraints=tuple(constraints)),
         batch_sizes=tuple(batch_sizes),
         load_kind=load_kind,
         loads=tuple(loads),
@@ -222,6 +219,13 @@ def sequence(search: Search, respond: Respond, first: int | None = None) -> list
         assert len(trials) < _ENDLESS, "the search does not end"
         search.tell(trial, respond(trial))
     return trials
+
+
+def searched(
+    of: Subject | None = None, respond: Respond | None = None, *, best: int = 3, **bounds: Any
+) -> list[Trial]:
+    """Every trial of a search within these bounds; by default, more of everything is better."""
+    return sequence(search(of or subject(), limits(**bounds), best=best), respond or growing)
 
 
 def measurement(throughput: float, *, latency: float = 1.0) -> Measurement:

@@ -68,10 +68,7 @@ from tests.unit.search.surfaces import (
 ADAPTIVE = limits(mode=SearchMode.ADAPTIVE)
 NARROW = limits(mode=SearchMode.ADAPTIVE, instances=(1, 2), batch=(1, 8), concurrency=(1, 16))
 DELAYS = {
-    "dynamic_batching": [
-        {"max_queue_delay_microseconds": 100},
-        {"preferred_batch_size": [4, 16]},
-    ]
+    "dynamic_batching": [{"max_queue_delay_microseconds": 100}, {"preferred_batch_size": [4, 16]}]
 }
 
 # so many trials are for finding out, whatever comes later
@@ -340,9 +337,7 @@ def lucky_once(lucky: list[Trial], trial: Trial) -> Measurement:
     return measured(answered.value("perf_throughput") or 0, average, p99)
 
 
-def test_a_trial_that_meets_a_constraint_by_luck_does_not_end_the_search(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_trial_that_meets_a_constraint_by_luck_does_not_end_the_search(caplog) -> None:
     target = subject(constraints=[latency_within(4.5)])
     with caplog.at_level(logging.INFO):
         trials = sequence(search(target, ADAPTIVE), partial(lucky_once, []))
@@ -464,9 +459,7 @@ def test_the_lowest_of_tied_loads_is_recommended() -> None:
         return replace(outcome, models=(replace(outcome.models[0], windows=windows),))
 
     asked = search(subject(), ADAPTIVE)
-    trials = sequence(asked, respond)
-
-    assert 12 <= recommended_load(asked, trials) < 4 * 16
+    assert 12 <= recommended_load(asked, sequence(asked, respond)) < 4 * 16
 
 
 def test_lower_request_rates_are_not_tried_for_their_own_sake() -> None:
@@ -587,9 +580,7 @@ def test_a_default_that_fails_does_not_end_the_search() -> None:
 
 
 @pytest.mark.parametrize("adaptive", [UNLIMITED, AdaptiveSettings(max_trials=1)])
-def test_a_default_that_no_server_could_run_is_skipped(
-    adaptive: AdaptiveSettings, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_default_that_no_server_could_run_is_skipped(adaptive: AdaptiveSettings, caplog) -> None:
     target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
 
     with caplog.at_level(logging.INFO):
@@ -605,9 +596,7 @@ def test_a_default_that_no_server_could_run_is_skipped(
 
 
 def test_the_search_ends_if_nothing_can_be_measured() -> None:
-    trials = sequence(search(subject(), ADAPTIVE), lambda _: failure())
-
-    assert len(trials) == 2
+    assert len(sequence(search(subject(), ADAPTIVE), lambda _: failure())) == 2
 
 
 # -- when it ends, and what it says --------------------------------------------------------------
@@ -717,8 +706,7 @@ def compared_with_default(trials: Sequence[Trial], conclusion: Conclusion) -> bo
 
 @pytest.mark.parametrize("batch_sizes", [[1, 16, 64], [64]])
 @pytest.mark.parametrize(
-    "adaptive",
-    [AdaptiveSettings(max_trials=4), AdaptiveSettings(), AdaptiveSettings(budget_s=95)],
+    "adaptive", [AdaptiveSettings(max_trials=4), AdaptiveSettings(), AdaptiveSettings(budget_s=95)]
 )
 def test_a_default_that_refuses_the_clients_of_the_answer_is_compared_under_its_own_load(
     batch_sizes: list[int], adaptive: AdaptiveSettings
@@ -854,9 +842,7 @@ def test_a_conclusion_has_the_reason_and_the_limit(
     assert concluded.has_default_limit == (limit is None)
 
 
-def test_the_conclusion_has_the_reason_and_the_remaining_chance(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_conclusion_has_the_reason_and_the_remaining_chance(caplog) -> None:
     with caplog.at_level(logging.INFO):
         trials = sequence(search(subject(), ADAPTIVE), queue)
 
@@ -957,9 +943,7 @@ def test_values_without_an_order_have_a_limit() -> None:
         TrialMap(target, ADAPTIVE, use_formula=False)
 
 
-def test_a_space_that_was_measured_as_a_whole_leaves_no_chance(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_space_that_was_measured_as_a_whole_leaves_no_chance(caplog) -> None:
     small = limits(mode=SearchMode.ADAPTIVE, instances=(1, 1), batch=(1, 1), concurrency=(4, 4))
     with caplog.at_level(logging.INFO):
         group = {"count": 1, "kind": "KIND_GPU"}

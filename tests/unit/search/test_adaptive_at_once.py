@@ -78,9 +78,7 @@ def eight() -> Eight:
 
 
 def test_beside_the_default_the_search_measures_a_spread_of_at_most_a_third_of_the_limit() -> None:
-    asked = search(subject(), ADAPTIVE)
-
-    default, smallest, *others = asked_now(asked)
+    default, smallest, *others = asked_now(search(subject(), ADAPTIVE))
 
     assert default.workloads[0].variant.is_default
     assert (instances(smallest), batch_limit(smallest), load(smallest)) == (1, 1, 1)
@@ -117,9 +115,7 @@ def test_a_default_that_fails_waits_for_what_is_under_way() -> None:
 def test_the_search_ends_if_nothing_of_the_spread_can_be_measured() -> None:
     asked = search(subject(), ADAPTIVE)
 
-    begun = measured_at_once(asked, lambda _: failure(), slots=4)
-
-    assert len(begun) == LIMIT // 3
+    assert len(measured_at_once(asked, lambda _: failure(), slots=4)) == LIMIT // 3
     assert asked.conclusion is None
 
 
@@ -181,9 +177,7 @@ def test_the_limit_holds_with_several_trials_at_once_and_is_in_the_conclusion(ei
 def test_the_limit_of_the_user_holds_with_several_trials_at_once(most: int) -> None:
     asked = search(CONSTRAINED, ADAPTIVE, adaptive=AdaptiveSettings(max_trials=most))
 
-    begun = measured_at_once(asked, queue, slots=8)
-
-    assert len(begun) == most
+    assert len(measured_at_once(asked, queue, slots=8)) == most
     assert asked.conclusion is not None
     assert asked.conclusion.limit == most
     assert asked.conclusion.reason is StopReason.LIMIT

@@ -143,8 +143,7 @@ def test_untried_delays_are_predicted(
     predictions = surrogate.predict(Points(there, np.ones((len(there), 1))))
 
     foreseen = np.median(predictions.values[THROUGHPUT], axis=0)
-    true = np.array([unknown[load] for load in loads])
-    off = np.abs(np.log(foreseen / true))
+    off = np.abs(np.log(foreseen / np.array([unknown[load] for load in loads])))
     assert np.exp(off.mean()) < 1.4
     assert np.exp(off.max()) < 1.6
     # what is known at these loads says less
@@ -205,8 +204,7 @@ def test_measuring_the_same_memory_again_does_not_tell_which_model_needs_it() ->
         memory = np.array([850.0] * times + [1300.0])
         surrogate = Surrogate(2, is_open=False, seed=0)
         surrogate.learn(
-            _points(counts),
-            {THROUGHPUT: np.full(times + 1, 100.0), "cpu_used_ram": memory},
+            _points(counts), {THROUGHPUT: np.full(times + 1, 100.0), "cpu_used_ram": memory}
         )
         predictions = surrogate.predict(_points(np.array([[1.0, 2.0]])))
         return float(predictions.values["cpu_used_ram"].std())

@@ -73,8 +73,7 @@ def by_configuration(trials: Sequence[Trial]) -> Sequence[Sequence[Trial]]:
 
 
 @pytest.mark.parametrize(
-    ("most", "reason", "words"),
-    [(14, StopReason.KEPT, "14 le"), (16, StopReason.LIMIT, "16 r")],
+    ("most", "reason", "words"), [(14, StopReason.KEPT, "14 le"), (16, StopReason.LIMIT, "16 r")]
 )
 def test_a_limit_that_is_not_reached_is_not_called_so(
     most: int, reason: StopReason, words: str
@@ -171,9 +170,7 @@ def test_only_what_may_win_gets_further_rounds(constraints: Sequence[Constraint]
 
 
 @small_and_full("seeds", [4], range(4, 8))
-def test_a_tie_in_the_log_is_one_by_its_own_measurements(
-    seeds: Sequence[int], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_tie_in_the_log_is_one_by_its_own_measurements(seeds: Sequence[int], caplog) -> None:
     """Predictions may call trials equal that measured far apart, if these are noisy."""
     counted = 0
     for seed in seeds:

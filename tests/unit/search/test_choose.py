@@ -13,7 +13,7 @@ from model_analyzer.domain.models import ModelFacts
 from model_analyzer.domain.settings import SearchMode, SearchSettings
 from model_analyzer.domain.trials import LoadKind, ServerSetup
 from model_analyzer.errors import ConfigError
-from model_analyzer.forecast.searches import forecast
+from model_analyzer.forecast.run_plan import forecast
 from model_analyzer.forecast.time_left import TrialsLeft
 from model_analyzer.search.choose import check, mode_of
 from model_analyzer.search.plan import Subject
@@ -128,9 +128,7 @@ def test_without_a_choice_the_kind_of_the_models_decides(
         (BLS, "Starting quick mode search to find optimal configs"),
     ],
 )
-def test_the_search_is_that_of_the_mode(
-    target: Subject, log: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_search_is_that_of_the_mode(target: Subject, log: str, caplog) -> None:
     with caplog.at_level("INFO"):
         search(target, limits(concurrency=(1, 1))).ask()
 
@@ -170,10 +168,7 @@ SIX_LISTED = {**counts(1, 2), "max_batch_size": (2, 4, 8)}
             2 * 2 * (1 + 4 * 4),  # 68
         ),
         # of one model alone: the other is swept from 1 to 4
-        (
-            together(subject(model("m"), loads=(1, 2)), subject(model("n"))),
-            2 * 3 * (1 + 4 * 4),
-        ),
+        (together(subject(model("m"), loads=(1, 2)), subject(model("n"))), 2 * 3 * (1 + 4 * 4)),
         # listed variants of one model, sizes of the other
         (
             together(
@@ -216,9 +211,7 @@ def test_with_listed_loads_models_measured_together_are_searched_in_all_combinat
         expected.record(trial, saturating(trial))
 
 
-def test_models_measured_together_are_called_automatic_where_sizes_are_varied(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_models_measured_together_are_called_automatic_where_sizes_are_varied(caplog) -> None:
     target = together(subject(model("m"), loads=(1,)), subject(model("n"), loads=(1,)))
 
     with caplog.at_level("INFO"):

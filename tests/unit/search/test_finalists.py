@@ -23,12 +23,7 @@ LEADER, OTHER = (0,), (1,)
 
 
 def knowledge(
-    *,
-    margin: float,
-    other: float,
-    times: int = 1,
-    in_rounds: bool = False,
-    own_chance: float = 1.0,
+    *, margin: float, other: float, times: int = 1, in_rounds: bool = False, own_chance: float = 1.0
 ) -> Knowledge:
     """Two trials that meet a constraint: the leader by about this `margin`, as a fraction of the
     bound, both as measured and as far as is known; and one whose score is `other`. The measurements
@@ -42,8 +37,7 @@ def knowledge(
         noise=0.04,
     )
     score = np.stack([np.zeros(96), np.full(96, other)], axis=1)
-    shortfall = 100 * np.maximum(-slack.margin, 0)
-    of = Prospect(score, shortfall, 0.03, (slack,))
+    of = Prospect(score, 100 * np.maximum(-slack.margin, 0), 0.03, (slack,))
     assessment = Assessment(
         rows={LEADER: 0, OTHER: 1},
         leader=LEADER,

@@ -136,8 +136,7 @@ def served_variant(trial: Trial) -> tuple[float, float]:
     its batch; further instances gain a little.
     """
     most = batch_limit(trial) if "dynamic_batching" in config(trial) else 1
-    working = min(instances(trial), load(trial))
-    others = working - 1
+    others = min(instances(trial), load(trial)) - 1
     together = max(1.0, min(most, load(trial) / instances(trial)))
     execution_ms = (11 + 0.7 * together) * (1 + 0.03 * others)
     rate = 1000 * together * (1 + 0.1 * others) / execution_ms

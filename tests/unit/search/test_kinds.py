@@ -81,9 +81,7 @@ def test_an_ensemble_without_batching_stays_without() -> None:
 def test_a_climb_over_an_ensemble_widens_its_narrowest_part() -> None:
     trials = trials_of(subject(ensemble(model("a"), model("b"))))
 
-    best = max(trials, key=throughput)
-
-    assert throughput(best) > 4 * throughput(trials[1])
+    assert throughput(max(trials, key=throughput)) > 4 * throughput(trials[1])
 
 
 def throughput(trial: Trial) -> float:
@@ -370,10 +368,7 @@ def test_a_resumed_run_with_other_bounds_numbers_behind_the_known_ones() -> None
     for name in ("m", "a", "b"):
         assert (
             contents(earlier, name).items() | contents(later, name).items()
-            == {
-                **contents(earlier, name),
-                **contents(later, name),
-            }.items()
+            == {**contents(earlier, name), **contents(later, name)}.items()
         )
 
 

@@ -44,6 +44,7 @@ from tests.unit.search.surfaces import (
     model,
     saturating,
     search,
+    searched,
     sequence,
     shares,
     short_name,
@@ -211,9 +212,7 @@ def test_several_models_have_their_own_loads() -> None:
 
 
 def test_request_rates_are_searched_on_request() -> None:
-    target = subject(load_kind=LoadKind.REQUEST_RATE)
-
-    trials = trials_of(target, saturating)
+    trials = trials_of(subject(load_kind=LoadKind.REQUEST_RATE), saturating)
 
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
     assert load(trials[0]) == 16
@@ -278,9 +277,7 @@ def scores(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_missed_constraint_scores_below_every_met_one(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_missed_constraint_scores_below_every_met_one(caplog: pytest.LogCaptureFixture) -> None:
     answers: list[Outcome] = [
         measurement(100.0, latency=5.0),
         measurement(9000.0, latency=40.0),  # misses it by far
@@ -316,7 +313,7 @@ def test_a_default_that_misses_constraints_is_no_standard(caplog: pytest.LogCapt
 
 def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
-        trials = sequence(search(subject(), limits(mode=SearchMode.OPTUNA)), lambda _: failure())
+        trials = searched(respond=lambda _: failure(), mode=SearchMode.OPTUNA)
 
     assert len(trials) == 1
     (error,) = [record for record in caplog.records if record.levelno == logging.ERROR]
@@ -325,9 +322,7 @@ def test_a_default_that_fails_ends_the_search(caplog: pytest.LogCaptureFixture) 
     assert caplog.records[-1] is error
 
 
-def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_without_a_legal_default_the_smallest_is_the_base_of_comparisons(caplog) -> None:
     target = subject(model(max_batch_size=2, dynamic_batching={"preferred_batch_size": [4]}))
 
     with caplog.at_level(logging.INFO):
@@ -367,11 +362,7 @@ ANSWERS = st.lists(
 
 
 @costly(3)
-@given(
-    target=st.sampled_from(KINDS[:2]),
-    answers=ANSWERS,
-    seed=st.integers(0, 100),
-)
+@given(target=st.sampled_from(KINDS[:2]), answers=ANSWERS, seed=st.integers(0, 100))
 def test_the_same_answers_bring_the_same_questions(
     target: Subject, answers: Sequence[tuple[float, float] | None], seed: int
 ) -> None:
@@ -391,9 +382,7 @@ def test_the_same_answers_bring_the_same_questions(
 # -- the sweep behind it -----------------------------------------------------------------------
 
 
-def test_the_best_and_the_default_are_swept_over_all_loads(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_best_and_the_default_are_swept_over_all_loads(caplog) -> None:
     where = limits(mode=SearchMode.OPTUNA, concurrency=(1, 8))
     asked = search(subject(), where, best=1)
 
@@ -412,7 +401,7 @@ def test_the_best_and_the_default_are_swept_over_all_loads(
 def test_only_listed_loads_are_swept() -> None:
     target = subject(loads=(3, 5, 7), constraints=[latency_within(40)])
 
-    trials = sequence(search(target, limits(mode=SearchMode.OPTUNA), best=1), queueing)
+    trials = searched(target, queueing, best=1, mode=SearchMode.OPTUNA)
 
     assert {load(trial) for trial in trials if short_name(trial) == "default"} == {3, 5, 7}
     assert {load(trial) for trial in trials} == {3, 5, 7}
@@ -430,9 +419,7 @@ def test_only_listed_loads_are_swept() -> None:
     ],
     ids=["disabled", "fixed", "different"],
 )
-def test_a_disabled_sweep_does_not_run(
-    target: Subject, where: object, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_disabled_sweep_does_not_run(target: Subject, where: object, caplog) -> None:
     with caplog.at_level(logging.INFO):
         sequence(search(target, where), saturating)  # type: ignore[arg-type]
 
@@ -485,9 +472,7 @@ def test_the_log_names_the_space_and_every_trial(caplog: pytest.LogCaptureFixtur
     assert lines[-1].startswith(f"Objective score for {trials[-1].variants}: ")
 
 
-def test_optuna_itself_says_nothing(
-    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_optuna_itself_says_nothing(caplog, capfd: pytest.CaptureFixture[str]) -> None:
     with caplog.at_level(logging.DEBUG):
         sequence(search(subject(), OPTUNA), every_few_fail)
 

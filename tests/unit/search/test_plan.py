@@ -51,10 +51,7 @@ SUBJECTS = st.builds(
     batch_sizes=st.sampled_from([(1,), (1, 2, 4), (1, 2, 3, 4, 5, 6)]),
     loads=st.sampled_from([(), (), (1, 3, 5, 7, 9)]),
     parameters=st.sampled_from(
-        [
-            {},
-            {"max_batch_size": [2, 4, 2], "instance_group": [[{"count": 1}], [{"count": 2}]]},
-        ]
+        [{}, {"max_batch_size": [2, 4, 2], "instance_group": [[{"count": 1}], [{"count": 2}]]}]
     ),
     constraints=st.sampled_from([(), (latency_within(30),)]),
 )

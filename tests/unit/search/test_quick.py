@@ -19,7 +19,7 @@ from model_analyzer.domain.measurements import Outcome
 from model_analyzer.domain.models import thaw
 from model_analyzer.domain.settings import QuickSettings, SearchMode
 from model_analyzer.domain.trials import LoadKind, ServerSetup, Trial
-from model_analyzer.search.climb import Neighbourhood
+from model_analyzer.search.modes.quick import Neighbourhood
 from model_analyzer.search.plan import Subject
 from model_analyzer.search.trial_map import INSTANCES, Coordinate, Dimension, Space
 from tests.unit.search.surfaces import (
@@ -43,6 +43,7 @@ from tests.unit.search.surfaces import (
     model,
     saturating,
     search,
+    searched,
     sequence,
     short_name,
     subject,
@@ -160,8 +161,7 @@ def test_a_home_that_fails_is_left_for_the_best_so_far() -> None:
     steps = walk(subject(), large_ones_do_not_load, bounds(batch=(None, 16)))
 
     assert steps[5] == ("4", 16, 5, 160)
-    best = max(steps[:5] + steps[6:], key=saturating_throughput)
-    assert best[1:3] == (16, 4)
+    assert max(steps[:5] + steps[6:], key=saturating_throughput)[1:3] == (16, 4)
 
 
 def test_neighbours_that_fail_are_passed_over() -> None:
@@ -202,9 +202,7 @@ def test_failed_neighbours_are_not_searched_forever() -> None:
     assert {(limit, count) for _, limit, count, _ in steps} >= {(8, 1), (8, 2)}
 
 
-def test_a_neighbourhood_without_enough_measurements_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_neighbourhood_without_enough_measurements_is_logged(caplog) -> None:
     target = subject(model(max_batch_size=0), parameters=counts(1, 2))
 
     with caplog.at_level("INFO"):
@@ -412,7 +410,7 @@ def test_concurrency_keeps_the_bounds_that_were_given() -> None:
 def test_a_load_of_the_users_flags_is_the_load_of_every_variant() -> None:
     target = subject(loads=(7,), load_kind=LoadKind.REQUEST_RATE)
 
-    trials = sequence(search(target, limits(mode=SearchMode.QUICK)), saturating)
+    trials = searched(target, saturating, mode=SearchMode.QUICK)
 
     assert {load(trial) for trial in trials} == {7}
     assert {trial.workloads[0].load.kind for trial in trials} == {LoadKind.REQUEST_RATE}
@@ -428,16 +426,13 @@ def test_a_batch_size_of_the_client_is_used_throughout() -> None:
 # -- the sweep behind it -----------------------------------------------------------------------
 
 
-def test_the_best_and_the_default_are_swept_over_all_loads(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    where = limits(mode=SearchMode.QUICK, concurrency=(1, 8))
-
+def test_the_best_and_the_default_are_swept_over_all_loads(caplog) -> None:
     with caplog.at_level("INFO"):
-        trials = sequence(search(subject(), where, best=1), growing_up_to_two)
+        trials = searched(
+            respond=growing_up_to_two, best=1, mode=SearchMode.QUICK, concurrency=(1, 8)
+        )
 
-    walked = len(walk(subject(), growing_up_to_two))
-    swept = visits(trials[walked:])
+    swept = visits(trials[len(walk(subject(), growing_up_to_two)) :])
     assert swept == [
         *[("3", 1), ("3", 2), ("3", 4), ("3", 8)],
         *[("default", 1), ("default", 2), ("default", 4), ("default", 8)],
@@ -455,20 +450,17 @@ def growing_up_to_two(trial: Trial) -> Outcome:
 
 
 def test_the_sweep_ends_where_nothing_grows_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    where = limits(mode=SearchMode.QUICK)
-
     with caplog.at_level("INFO"):
-        trials = sequence(search(subject(), where, best=1), flat)
+        trials = searched(respond=flat, best=1, mode=SearchMode.QUICK)
 
     assert visits(trials[5:]) == [("default", 1), ("default", 2), ("default", 4), ("default", 8)]
     assert "Terminating concurrency sweep - throughput is decreasing" in caplog.messages
 
 
 def test_the_sweep_finds_the_highest_load_that_passes() -> None:
-    where = limits(mode=SearchMode.QUICK, concurrency=(1, 16))
     target = subject(constraints=[latency_within(45)])
 
-    trials = sequence(search(target, where, best=0), growing_in_load)
+    trials = searched(target, growing_in_load, best=0, mode=SearchMode.QUICK, concurrency=(1, 16))
 
     assert [value for name, value in visits(trials) if name == "default"][-3:] == [8, 6, 5]
 
@@ -478,9 +470,7 @@ def growing_in_load(trial: Trial) -> Outcome:
 
 
 @pytest.mark.parametrize("loads", [(), (4,)])
-def test_a_disabled_sweep_does_not_run(
-    loads: Sequence[int], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_disabled_sweep_does_not_run(loads: Sequence[int], caplog) -> None:
     where = QUICK if not loads else limits(mode=SearchMode.QUICK)
 
     with caplog.at_level("INFO"):
@@ -520,10 +510,7 @@ def around(home: Coordinate, sizes: Sequence[int | None] | None = None) -> Neigh
     """The neighbourhood in a space of so many values in each dimension; None is open."""
     dimensions = [
         Dimension(
-            model="m",
-            parameter=INSTANCES,
-            values=range(1, (size or 9) + 1),
-            is_open=size is None,
+            model="m", parameter=INSTANCES, values=range(1, (size or 9) + 1), is_open=size is None
         )
         for size in sizes or [None] * len(home)
     ]

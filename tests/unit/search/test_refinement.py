@@ -34,6 +34,7 @@ from tests.unit.search.surfaces import (
     measurement,
     model,
     search,
+    searched,
     sequence,
     short_name,
     subject,
@@ -79,7 +80,7 @@ def test_the_highest_load_that_passes_is_found_by_halving(
 ) -> None:
     target = subject(constraints=[latency_within(limit)])
 
-    trials = sequence(search(target, limits(disable=True, steps=steps)), latency_per_load(factor))
+    trials = searched(target, latency_per_load(factor), disable=True, steps=steps)
 
     assert tried_after_the_sweep(trials) == tried
 
@@ -113,9 +114,8 @@ def test_the_first_pair_of_loads_is_examined_too(
     least: int, limit: float, tried: list[int]
 ) -> None:
     target = subject(constraints=[latency_within(limit)])
-    where = limits(disable=True, concurrency=(least, 64))
 
-    trials = sequence(search(target, where), latency_per_load(10))
+    trials = searched(target, latency_per_load(10), disable=True, concurrency=(least, 64))
 
     assert tried_after_the_sweep(trials, least=least, most=64) == tried
 
@@ -126,9 +126,7 @@ def test_if_every_load_fails_nothing_below_the_smallest_is_tried(
 ) -> None:
     target = subject(constraints=[latency_within(1)])
 
-    trials = sequence(
-        search(target, limits(disable=True, concurrency=concurrency)), latency_per_load(10)
-    )
+    trials = searched(target, latency_per_load(10), disable=True, concurrency=concurrency)
 
     assert tried_after_the_sweep(trials, least=concurrency[0], most=concurrency[1]) == []
 
@@ -136,31 +134,21 @@ def test_if_every_load_fails_nothing_below_the_smallest_is_tried(
 def test_a_least_load_that_is_no_power_of_two_keeps_its_own_series() -> None:
     target = subject(constraints=[latency_within(75)])
 
-    trials = sequence(
-        search(target, limits(disable=True, concurrency=(5, 16))), latency_per_load(10)
-    )
+    trials = searched(target, latency_per_load(10), disable=True, concurrency=(5, 16))
 
     assert [load(trial) for trial in trials] == [5, 10, 7, 8]
 
 
 @pytest.mark.parametrize(
     ("most", "limit", "loads"),
-    [
-        (1, 5, [1]),
-        (1, 15, [1]),
-        (2, 5, [1, 2]),
-        (2, 15, [1, 2]),
-        (2, 25, [1, 2]),
-    ],
+    [(1, 5, [1]), (1, 15, [1]), (2, 5, [1, 2]), (2, 15, [1, 2]), (2, 25, [1, 2])],
 )
 def test_one_or_two_loads_are_enough_for_a_refinement(
     most: int, limit: float, loads: list[int]
 ) -> None:
     target = subject(constraints=[latency_within(limit)])
 
-    trials = sequence(
-        search(target, limits(disable=True, concurrency=(1, most))), latency_per_load(10)
-    )
+    trials = searched(target, latency_per_load(10), disable=True, concurrency=(1, most))
 
     assert [load(trial) for trial in trials] == loads
 
@@ -198,8 +186,7 @@ def test_a_load_that_fails_to_run_counts_as_too_high() -> None:
 
 
 def test_the_refinement_is_part_of_the_number_announced() -> None:
-    target = subject(constraints=[latency_within(970)])
-    asked = search(target, ONE_VARIANT, best=1)
+    asked = search(subject(constraints=[latency_within(970)]), ONE_VARIANT, best=1)
 
     trials = sequence(asked, latency_per_load(1))
 
@@ -292,10 +279,9 @@ def by_instances(throughputs: Mapping[int, float]) -> Respond:
 
 def test_the_best_variants_are_refined_in_order_of_merit_and_the_default_at_the_end() -> None:
     target = subject(constraints=[latency_within(95)])
-    where = limits(instances=(1, 4), batch=(8, 8), concurrency=(1, 16))
     respond = by_instances({1: 10.0, 2: 40.0, 3: 20.0, 4: 30.0})
 
-    trials = sequence(search(target, where, best=2), respond)
+    trials = searched(target, respond, best=2, instances=(1, 4), batch=(8, 8), concurrency=(1, 16))
 
     swept = 5 * 5
     assert visits(trials[swept:]) == [
@@ -305,9 +291,10 @@ def test_the_best_variants_are_refined_in_order_of_merit_and_the_default_at_the_
 
 def test_a_default_among_the_best_is_refined_once() -> None:
     target = subject(constraints=[latency_within(95)])
-    where = limits(instances=(1, 1), batch=(8, 8), concurrency=(1, 16))
 
-    trials = sequence(search(target, where, best=3), by_instances({1: 10.0}))
+    trials = searched(
+        target, by_instances({1: 10.0}), best=3, instances=(1, 1), batch=(8, 8), concurrency=(1, 16)
+    )
 
     assert visits(trials[10:]) == [
         (name, value) for name in ("0", "default") for value in (12, 10, 9)
@@ -322,7 +309,7 @@ def test_a_variant_is_refined_with_the_client_batch_size_of_its_best() -> None:
         slow = 10.0 if client_batch(trial) == 4 else 1.0
         return measurement(factor * load(trial), latency=slow * load(trial))
 
-    trials = sequence(search(target, limits(disable=True, concurrency=(1, 16))), best_with_four)
+    trials = searched(target, best_with_four, disable=True, concurrency=(1, 16))
 
     assert [(client_batch(trial), load(trial)) for trial in trials[15:]] == [
         (4, 12),
@@ -365,13 +352,12 @@ def test_variants_that_meet_the_constraints_are_the_best(
 
 def test_a_default_that_fails_the_constraints_is_refined_all_the_same() -> None:
     target = subject(constraints=[latency_within(45)])
-    where = limits(instances=(1, 1), batch=(4, 4), concurrency=(1, 16))
 
     def slow_default(trial: Trial) -> Outcome:
         factor = 10.0 if batch_limit(trial) == 4 else 20.0
         return measurement(100.0 * load(trial), latency=factor * load(trial))
 
-    trials = sequence(search(target, where), slow_default)
+    trials = searched(target, slow_default, instances=(1, 1), batch=(4, 4), concurrency=(1, 16))
 
     assert visits(trials[10:]) == [("0", 6), ("0", 5), ("default", 3)]
 
@@ -425,12 +411,11 @@ def measure_all(trials: Iterable[Trial], respond: Respond) -> list[TrialRecord]:
 
 def test_a_load_that_failed_before_is_not_tried_again() -> None:
     target = subject(model(max_batch_size=0), constraints=[latency_within(45)])
-    where = limits(instances=(1, 1), concurrency=(1, 2))
 
     def second_fails(trial: Trial) -> Outcome:
         return failure() if load(trial) == 2 else growing(trial)
 
-    trials = sequence(search(target, where), second_fails)
+    trials = searched(target, second_fails, instances=(1, 1), concurrency=(1, 2))
 
     assert visits(trials) == [("default", 1), ("default", 2), ("0", 1), ("0", 2)]
 
@@ -551,12 +536,17 @@ def test_a_trial_with_two_names_has_one_measurement() -> None:
 
 @pytest.mark.parametrize("mode", [SearchMode.QUICK, SearchMode.BRUTE])
 def test_every_search_confirms_its_best(mode: SearchMode) -> None:
-    where = limits(mode=mode, instances=(1, 2), batch=(1, 2), concurrency=(1, 4))
-
     def server(trial: Trial) -> Outcome:
         return Server({load(trial): 500.0})(trial)
 
-    trials = sequence(search(subject(in_rounds=True), where), server)
+    trials = searched(
+        subject(in_rounds=True),
+        server,
+        mode=mode,
+        instances=(1, 2),
+        batch=(1, 2),
+        concurrency=(1, 4),
+    )
     first = [trial for trial in trials if not trial.repetition]
     assert trials[: len(first)] == first
     assert len(trials) > len(first)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which sizes there are: dimensions, their values, and what a coordinate stands for; which instance
 groups the variants of a search have.
+
+How variants that a server would refuse are counted.
 """
 
 from __future__ import annotations
@@ -12,11 +14,23 @@ from typing import Any
 import pytest
 
 from model_analyzer.domain.models import ModelFacts, thaw
+from model_analyzer.domain.settings import SearchMode
 from model_analyzer.errors import ConfigError
+from model_analyzer.search.choose import mode_for
 from model_analyzer.search.plan import Subject, VariedModel
 from model_analyzer.search.trial_map import Space, sizes_at, space_of_sizes
 from model_analyzer.search.variants import Size, fixed_counts, groups_with, has_several_groups
-from tests.unit.search.surfaces import composing, counts, ensemble, model, subject, together
+from tests.unit.search.surfaces import (
+    bounds,
+    composing,
+    counts,
+    ensemble,
+    limits,
+    model,
+    search,
+    subject,
+    together,
+)
 
 
 def space(
@@ -147,10 +161,7 @@ def test_all_profiled_models_come_before_what_they_call() -> None:
 def test_options_of_composing_models_bound_their_dimensions() -> None:
     target = subject(ensemble(model("a"), model("b")), composing("a", parameters=counts(1, 2, 4)))
 
-    assert values(space(target)) == {
-        "a": [[1, 2, 4, 8], [1, 2, 4]],
-        "b": [[1, 2, 4, 8], [1, 2, 3]],
-    }
+    assert values(space(target)) == {"a": [[1, 2, 4, 8], [1, 2, 4]], "b": [[1, 2, 4, 8], [1, 2, 3]]}
 
 
 def test_a_coordinate_stands_for_a_size_of_every_model() -> None:
@@ -269,3 +280,85 @@ def test_listed_groups_replace_those_of_the_model() -> None:
     assert fixed_counts(model) == [2, 4]
     assert groups_with(model, 2) == [{"count": 2, "kind": "KIND_CPU"}]
     assert groups_with(model, 4) == [{"count": 4, "kind": "KIND_CPU", "host_policy": "a"}]
+
+
+PREFERS_64 = model(max_batch_size=64, dynamic_batching={"preferred_batch_size": [16, 64]})
+ABOVE = "preferred_batch_size 64 is above max_batch_size"
+
+
+def sentences(target: Subject, mode: SearchMode, **settings: Any) -> list[str]:
+    return [part.sentence for part in mode_for(target, limits(mode=mode, **settings)).left_out()]
+
+
+def test_a_search_that_is_empty_says_so_with_the_remedy() -> None:
+    where = {"instances": (1, 4), "batch": (1, 32), "quick": bounds(batch=(None, 32))}
+
+    assert sentences(subject(PREFERS_64), SearchMode.BRUTE, **where) == [
+        "m: 24 of 24 variants left out, because the server would refuse them:"
+        f" {ABOVE} 1, 2, 4, 8, 16, 32; raise run_config_search_max_model_batch_size"
+    ]
+
+
+@pytest.mark.parametrize("mode", [SearchMode.BRUTE, SearchMode.OPTUNA, SearchMode.ADAPTIVE])
+def test_a_part_of_a_search_is_counted(mode: SearchMode) -> None:
+    where = {"instances": (1, 2), "batch": (32, 64)}
+
+    assert sentences(subject(PREFERS_64), mode, **where) == [
+        f"m: 2 of 4 variants left out, because the server would refuse them: {ABOVE} 32"
+    ]
+
+
+@pytest.mark.parametrize("listed", [{"max_batch_size": [8, 16]}, {"model_warmup": [[{}]]}])
+def test_listed_values_are_no_bounds_of_a_search(listed: dict[str, Any]) -> None:
+    prefers = model(max_batch_size=16, dynamic_batching={"preferred_batch_size": [64]})
+    (sentence,) = sentences(subject(prefers, parameters=listed), SearchMode.BRUTE)
+
+    assert sentence.endswith("; list max_batch_size 64")
+
+
+@pytest.mark.parametrize("mode", [SearchMode.BRUTE, SearchMode.OPTUNA, SearchMode.ADAPTIVE])
+def test_listed_batch_limits_are_what_is_counted(mode: SearchMode) -> None:
+    listed: dict[str, list[Any]] = {"max_batch_size": [8, 64], "instance_group": [[{"count": 1}]]}
+
+    (sentence,) = sentences(subject(PREFERS_64, parameters=listed), mode)
+
+    assert sentence.startswith("m: 1 of 2 variants left out")
+    assert sentence.endswith(f"{ABOVE} 8")
+
+
+def test_the_usual_bound_is_raised_so_that_something_is_left() -> None:
+    target = subject(model(max_batch_size=200, dynamic_batching={"preferred_batch_size": [200]}))
+    where = limits(instances=(1, 1), batch=(64, 128), concurrency=(1, 1))
+
+    trial = search(target, where).ask()
+
+    assert trial is not None
+    assert trial.is_legal
+    assert (
+        "2 of 3 variants"
+        in sentences(target, SearchMode.BRUTE, instances=(1, 1), batch=(64, 128))[0]
+    )
+
+
+def test_listed_fields_are_counted_with_every_reason() -> None:
+    target = subject(
+        parameters={
+            "dynamic_batching": [
+                {"preferred_batch_size": [256]},
+                {"priority_levels": 2},
+                {"max_queue_delay_microseconds": 5},
+            ]
+        }
+    )
+
+    (sentence,) = sentences(target, SearchMode.BRUTE)
+
+    assert sentence == (
+        "m: 2 of 3 variants left out, because the server would refuse them: preferred_batch_size"
+        " 256 is above max_batch_size 8; default_priority_level 0 is not in 1 to 2"
+    )
+
+
+def test_nothing_is_said_if_nothing_is_left_out() -> None:
+    for mode in SearchMode:
+        assert not sentences(subject(), mode)

@@ -28,6 +28,7 @@ from tests.unit.search.surfaces import (
     measurement,
     model,
     search,
+    searched,
     sequence,
     short_name,
     subject,
@@ -127,9 +128,7 @@ def test_listed_loads_are_all_measured_whatever_the_throughput() -> None:
 
 
 def test_listed_loads_are_cut_short_on_request() -> None:
-    where = limits(disable=True, early_exit=True)
-
-    trials = sequence(search(subject(loads=(1, 2, 3, 4, 5, 6)), where), flat)
+    trials = searched(subject(loads=(1, 2, 3, 4, 5, 6)), flat, disable=True, early_exit=True)
 
     assert [load(trial) for trial in trials] == [1, 2, 3, 4]
 
@@ -141,13 +140,11 @@ def test_listed_loads_are_cut_short_on_request() -> None:
         (LoadKind.REQUEST_RATE, "No longer increasing request rate as throughput has plateaued"),
     ],
 )
-def test_the_log_says_why_the_load_grows_no_more(
-    kind: LoadKind, message: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_says_why_the_load_grows_no_more(kind: LoadKind, message: str, caplog) -> None:
     target = subject(loads=(1, 2, 3, 4, 5), load_kind=kind)
 
     with caplog.at_level("INFO"):
-        sequence(search(target, limits(disable=True, early_exit=True)), flat)
+        searched(target, flat, disable=True, early_exit=True)
 
     assert caplog.messages.count(message) == 1
 
@@ -157,12 +154,11 @@ def test_the_log_says_why_the_load_grows_no_more(
 
 def test_a_failure_ends_the_loads_and_client_batch_sizes_of_its_variant() -> None:
     target = subject(loads=(1, 2, 3), batch_sizes=(1, 2))
-    where = limits(instances=(1, 2), batch=(4, 4))
 
     def fails_once(trial: Trial) -> Outcome:
         return failure() if (short_name(trial), load(trial)) == ("0", 2) else growing(trial)
 
-    trials = sequence(search(target, where), fails_once)
+    trials = searched(target, fails_once, instances=(1, 2), batch=(4, 4))
 
     whole = [(size, value) for size in (1, 2) for value in (1, 2, 3)]
     assert [(short_name(trial), client_batch(trial), load(trial)) for trial in trials] == [
@@ -195,20 +191,16 @@ def test_listed_loads_are_tried_after_a_failure_of_requests(
 
 
 def test_the_search_goes_on_after_a_default_that_fails() -> None:
-    where = limits(instances=(1, 1), batch=(1, 2), concurrency=ONE_LOAD)
-
     def default_fails(trial: Trial) -> Outcome:
         return failure() if short_name(trial) == "default" else growing(trial)
 
-    trials = sequence(search(subject(), where), default_fails)
+    trials = searched(respond=default_fails, instances=(1, 1), batch=(1, 2), concurrency=ONE_LOAD)
 
     assert visits(trials) == [("default", 1), ("0", 1), ("1", 1)]
 
 
 def test_a_client_batch_above_the_batch_limit_is_never_sent() -> None:
-    target = subject(batch_sizes=(1, 2, 4, 8, 16), loads=(1, 2))
-
-    trials = sequence(search(target, limits(disable=True)), growing)
+    trials = searched(subject(batch_sizes=(1, 2, 4, 8, 16), loads=(1, 2)), disable=True)
 
     assert [(client_batch(trial), load(trial)) for trial in trials] == [
         (size, value) for size in (1, 2, 4, 8) for value in (1, 2)
@@ -218,25 +210,22 @@ def test_a_client_batch_above_the_batch_limit_is_never_sent() -> None:
 def test_a_model_without_batching_takes_client_batches_of_one() -> None:
     target = subject(model(max_batch_size=0), batch_sizes=(1, 2), loads=(1,))
 
-    trials = sequence(search(target, limits(disable=True)), growing)
+    trials = searched(target, disable=True)
 
     assert [client_batch(trial) for trial in trials] == [1]
 
 
 def test_a_preferred_batch_above_the_batch_limit_is_never_tried() -> None:
     facts = model(dynamic_batching={"preferred_batch_size": [2, 4]})
-    target = subject(facts, parameters={"max_batch_size": [2, 3, 4, 5]}, loads=(1,))
 
-    trials = sequence(search(target, limits()), growing)
+    trials = searched(subject(facts, parameters={"max_batch_size": [2, 3, 4, 5]}, loads=(1,)))
 
     assert [batch_limit(trial) for trial in trials] == [8, 4, 5]
 
 
 def test_illegal_combinations_are_named_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    target = subject(batch_sizes=(16,), loads=(1,))
-
     with caplog.at_level("INFO"):
-        trials = sequence(search(target, limits(disable=True)), growing)
+        trials = searched(subject(batch_sizes=(16,), loads=(1,)), disable=True)
 
     assert trials == []
     assert [text for text in caplog.messages if "illegal" in text] == [
@@ -250,10 +239,9 @@ def test_illegal_combinations_are_named_in_the_log(caplog: pytest.LogCaptureFixt
 
 def test_client_batch_sizes_stop_growing_at_a_plateau(caplog: pytest.LogCaptureFixture) -> None:
     target = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5, 6))
-    where = limits(disable=True, concurrency=ONE_LOAD)
 
     with caplog.at_level("INFO"):
-        trials = sequence(search(target, where), flat)
+        trials = searched(target, flat, disable=True, concurrency=ONE_LOAD)
 
     assert [client_batch(trial) for trial in trials] == [1, 2, 3, 4]
     assert "No longer increasing client batch size as throughput has plateaued" in caplog.messages
@@ -262,14 +250,13 @@ def test_client_batch_sizes_stop_growing_at_a_plateau(caplog: pytest.LogCaptureF
 @pytest.mark.parametrize(("last", "goes_on"), [(105.0, False), (105.1, True)])
 def test_client_batch_sizes_are_judged_by_the_best_load_of_each(last: float, goes_on: bool) -> None:
     target = subject(model(max_batch_size=64), batch_sizes=(1, 2, 3, 4, 5))
-    where = limits(disable=True, concurrency=(1, 2))
 
     def best_is_the_first_load(trial: Trial) -> Outcome:
         if load(trial) == 2:
             return measurement(1.0)
         return measurement(last if client_batch(trial) == 4 else 100.0)
 
-    trials = sequence(search(target, where), best_is_the_first_load)
+    trials = searched(target, best_is_the_first_load, disable=True, concurrency=(1, 2))
 
     assert (5 in map(client_batch, trials)) is goes_on
 
@@ -280,7 +267,7 @@ def test_with_listed_loads_client_batch_sizes_stop_only_on_request(
 ) -> None:
     target = subject(batch_sizes=(1, 2, 3, 4, 5), loads=(1,))
 
-    trials = sequence(search(target, limits(disable=True, early_exit=early_exit)), flat)
+    trials = searched(target, flat, disable=True, early_exit=early_exit)
 
     assert [client_batch(trial) for trial in trials] == tried
 
@@ -300,32 +287,27 @@ def test_with_listed_loads_client_batch_sizes_stop_only_on_request(
 def test_the_batch_limit_grows_as_long_as_throughput_rises_at_all(
     throughputs: Mapping[int, float], tried: list[int]
 ) -> None:
-    where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
-
-    _, *swept = sequence(search(subject(), where), by_batch_limit(throughputs))
+    _, *swept = searched(
+        respond=by_batch_limit(throughputs), instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD
+    )
 
     assert [batch_limit(trial) for trial in swept] == tried
 
 
 def test_the_batch_limit_is_judged_by_the_best_load_of_each_variant() -> None:
-    where = limits(instances=(1, 1), batch=(1, 4), concurrency=(1, 2))
     peaks = {8: (1.0, 1.0), 1: (50.0, 10.0), 2: (40.0, 51.0), 4: (1.0, 1.0)}
 
     def peak(trial: Trial) -> Outcome:
         return measurement(peaks[batch_limit(trial)][load(trial) - 1])
 
-    trials = sequence(search(subject(), where), peak)
+    trials = searched(respond=peak, instances=(1, 1), batch=(1, 4), concurrency=(1, 2))
 
     assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4]
 
 
-def test_the_batch_limit_starts_anew_at_each_instance_count(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    where = limits(instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD)
-
+def test_the_batch_limit_starts_anew_at_each_instance_count(caplog) -> None:
     with caplog.at_level("INFO"):
-        trials = sequence(search(subject(), where), flat)
+        trials = searched(respond=flat, instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD)
 
     assert [(instances(trial), batch_limit(trial)) for trial in trials[1:]] == [
         (count, size) for count in (1, 2, 3) for size in (1, 2)
@@ -335,20 +317,18 @@ def test_the_batch_limit_starts_anew_at_each_instance_count(
 
 
 def test_listed_loads_do_not_keep_the_batch_limit_growing() -> None:
-    where = limits(instances=(1, 1), batch=(1, 8))
-
-    trials = sequence(search(subject(loads=(1,)), where), flat)
+    trials = searched(subject(loads=(1,)), flat, instances=(1, 1), batch=(1, 8))
 
     assert [batch_limit(trial) for trial in trials[1:]] == [1, 2]
 
 
 def test_a_variant_without_a_measurement_ends_the_batch_limits_of_its_instance_count() -> None:
-    where = limits(instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD)
-
     def two_instances_fail(trial: Trial) -> Outcome:
         return failure() if instances(trial) == 2 else growing(trial)
 
-    trials = sequence(search(subject(), where), two_instances_fail)
+    trials = searched(
+        respond=two_instances_fail, instances=(1, 3), batch=(1, 8), concurrency=ONE_LOAD
+    )
 
     assert [(instances(trial), batch_limit(trial)) for trial in trials[1:]] == [
         *((1, size) for size in (1, 2, 4, 8)),
@@ -358,13 +338,10 @@ def test_a_variant_without_a_measurement_ends_the_batch_limits_of_its_instance_c
 
 
 def test_a_variant_that_fails_at_a_high_load_counts_with_what_it_measured() -> None:
-    target = subject(loads=(1, 2))
-    where = limits(instances=(1, 1), batch=(1, 4))
-
     def high_load_fails(trial: Trial) -> Outcome:
         return failure() if load(trial) == 2 else growing(trial)
 
-    trials = sequence(search(target, where), high_load_fails)
+    trials = searched(subject(loads=(1, 2)), high_load_fails, instances=(1, 1), batch=(1, 4))
 
     assert [batch_limit(trial) for trial in variants(trials)[1:]] == [1, 2, 4]
 
@@ -385,17 +362,16 @@ def test_the_instance_count_never_stops_growing() -> None:
 
 def test_illegal_batch_limits_are_skipped_and_are_no_plateau() -> None:
     target = subject(batch_sizes=(4,))
-    where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
 
-    trials = sequence(search(target, where), growing)
+    trials = searched(target, instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
 
     assert [batch_limit(trial) for trial in variants(trials)] == [8, 4, 8, 16]
 
 
 def test_the_batch_limit_grows_once_even_without_any_throughput() -> None:
-    where = limits(instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD)
-
-    trials = sequence(search(subject(), where), lambda _: measurement(0.0))
+    trials = searched(
+        respond=lambda _: measurement(0.0), instances=(1, 1), batch=(1, 4), concurrency=ONE_LOAD
+    )
 
     assert [batch_limit(trial) for trial in variants(trials)] == [8, 1, 2]
 
@@ -437,10 +413,14 @@ def test_noise_of_five_percent_does_not_hide_growth() -> None:
 
 
 def test_a_batch_limit_of_rounds_is_passed_once_without_growth() -> None:
-    where = limits(instances=(1, 1), batch=(1, 16), concurrency=ONE_LOAD)
     throughputs = {8: 30.0, 1: 10.0, 2: 9.9, 4: 20.0, 16: 29.0}
 
-    trials = sequence(search(subject(), where), in_rounds(by_batch_limit(throughputs)))
+    trials = searched(
+        respond=in_rounds(by_batch_limit(throughputs)),
+        instances=(1, 1),
+        batch=(1, 16),
+        concurrency=ONE_LOAD,
+    )
 
     assert [batch_limit(trial) for trial in trials] == [8, 1, 2, 4, 8, 16]
 

@@ -196,8 +196,7 @@ def test_values_with_the_same_configuration_are_one(
 
 
 def test_a_coordinate_stands_for_a_variant_under_a_load() -> None:
-    target = subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True)
-    of = trial_map(target)
+    of = trial_map(subject(parameters=DELAYS, batch_sizes=(1, 2), cpu_only=True))
     names = [dimension.parameter for dimension in of.space.dimensions]
     at = {
         "max_batch_size": 3, "instance_count": 1, "dynamic_batching": 1, "batch_sizes": 1,
@@ -263,9 +262,7 @@ def test_the_formula_takes_listed_concurrencies() -> None:
 
 
 @pytest.mark.parametrize("listed", [(4,), (16, 4), (4, 64)])
-def test_listed_preferred_sizes_replace_those_of_the_model(
-    listed: Sequence[int],
-) -> None:
+def test_listed_preferred_sizes_replace_those_of_the_model(listed: Sequence[int]) -> None:
     of = trial_map(subject(PREFERS_64, parameters=preferring(*listed)), limits(concurrency=(1, 1)))
 
     assert dimensions(of)["m::max_batch_size"] == [4, 8, 16, 32, 64, 128]
@@ -288,10 +285,7 @@ def test_listed_preferred_sizes_replace_those_of_the_model(
             limits(batch=(1, 8), instances=(1, 1), concurrency=(1, 1)),
         ),
         (
-            subject(
-                parameters=preferring(2, 16, 256),
-                batch_sizes=(1, 8),
-            ),
+            subject(parameters=preferring(2, 16, 256), batch_sizes=(1, 8)),
             limits(batch=(1, 32), concurrency=(1, 1)),
         ),
         (
@@ -299,14 +293,8 @@ def test_listed_preferred_sizes_replace_those_of_the_model(
             limits(concurrency=(1, 1)),
         ),
         # what is listed takes the place of the model's own
-        (
-            subject(PREFERS_64, parameters=preferring(4)),
-            limits(concurrency=(1, 1)),
-        ),
-        (
-            subject(PREFERS_64, parameters=preferring(16, 4)),
-            limits(concurrency=(1, 1)),
-        ),
+        (subject(PREFERS_64, parameters=preferring(4)), limits(concurrency=(1, 1))),
+        (subject(PREFERS_64, parameters=preferring(16, 4)), limits(concurrency=(1, 1))),
     ],
 )
 def test_every_legal_trial_is_there_once_and_no_other(

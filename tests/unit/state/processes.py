@@ -21,11 +21,7 @@ def writer(directory: Path, *, first: int, node: str = "") -> Iterator[Writer]:
     command = [sys.executable, "-m", "tests.unit.state.writer", str(directory), str(first)]
     command += [node] if node else []
     with subprocess.Popen(
-        command,
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
             yield process

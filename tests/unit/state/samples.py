@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from model_analyzer.domain.hardware import Device, Machine
@@ -21,6 +23,7 @@ from model_analyzer.domain.measurements import (
     ResourceUse,
 )
 from model_analyzer.domain.models import ModelVariant, freeze
+from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import (
     Failure,
     FailureReason,
@@ -30,6 +33,8 @@ from model_analyzer.domain.trials import (
     Trial,
     Workload,
 )
+from model_analyzer.state.checkpoint import load
+from model_analyzer.state.profile_state import ProfileState
 
 SECRETS = ("s3cr3t-token", "s3cr3t-header", "s3cr3t-second", "s3cr3t-password")
 
@@ -228,3 +233,35 @@ def rich_failure() -> Failure:
 def several(count: int) -> Sequence[Trial]:
     """Trials that differ by their concurrency: 1, 2, …"""
     return [trial(concurrency) for concurrency in range(1, count + 1)]
+
+
+def record(directory: Path, *concurrencies: int, prefix: str = "", save: bool = True) -> None:
+    """A run that measures trials with these concurrencies."""
+    with ProfileState(directory, prefix=prefix) as state:
+        for concurrency in concurrencies:
+            state.record(trial(concurrency), measurement(concurrency))
+        if save:
+            state.save()
+
+
+def store(directory: Path, records: Iterable[TrialRecord]) -> None:
+    """A checkpoint of these."""
+    with ProfileState(directory) as state:
+        for each in records:
+            state.record(each.trial, each.outcome)
+        state.save()
+
+
+def concurrencies(directory: Path) -> list[int]:
+    """What a later run finds."""
+    loaded = load(directory)
+    assert loaded.damage == ()
+    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
+
+
+def entries(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def files(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}

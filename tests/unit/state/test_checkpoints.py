@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,38 +24,24 @@ from model_analyzer.state.merge import merge
 from model_analyzer.state.profile_state import ProfileState
 from model_analyzer.writing import replace_file
 from tests.unit.builders import conclusion, goal
-from tests.unit.state.samples import failure, measurement, rich_failure, rich_trial, several, trial
-
-
-def record(directory: Path, concurrencies: Sequence[int], *, save: bool) -> None:
-    """A run that measures trials with these concurrencies."""
-    with ProfileState(directory) as state:
-        for concurrency in concurrencies:
-            state.record(trial(concurrency), measurement(concurrency))
-        if save:
-            state.save()
-
-
-def concurrencies(directory: Path) -> list[int]:
-    """What a later run finds."""
-    loaded = load(directory)
-    assert loaded.damage == ()
-    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
-
-
-def entries(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
-def files(directory: Path) -> set[str]:
-    return {path.name for path in directory.iterdir()}
-
+from tests.unit.state.samples import (
+    concurrencies,
+    entries,
+    failure,
+    files,
+    measurement,
+    record,
+    rich_failure,
+    rich_trial,
+    several,
+    trial,
+)
 
 # -- the journal -------------------------------------------------------------------------------
 
 
 def test_a_run_that_never_saved_loses_nothing(tmp_path: Path) -> None:
-    record(tmp_path, [1, 2, 3], save=False)
+    record(tmp_path, 1, 2, 3, save=False)
 
     assert files(tmp_path) == {"journal"}
     assert concurrencies(tmp_path) == [1, 2, 3]
@@ -70,8 +55,8 @@ def test_an_outcome_is_in_the_journal_when_record_returns(tmp_path: Path) -> Non
 
 
 def test_the_journal_of_an_earlier_run_is_continued(tmp_path: Path) -> None:
-    record(tmp_path, [1, 2], save=False)
-    record(tmp_path, [3], save=False)
+    record(tmp_path, 1, 2, save=False)
+    record(tmp_path, 3, save=False)
 
     assert concurrencies(tmp_path) == [1, 2, 3]
     kinds = [entry["entry"] for entry in entries(tmp_path / "journal")]
@@ -90,16 +75,16 @@ def test_where_a_continued_journal_was_measured_is_reported_by_its_newest_header
 
 
 def test_a_checkpoint_names_its_parent_also_after_a_journal(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=True)
-    record(tmp_path, [2], save=False)
-    record(tmp_path, [3], save=True)
+    record(tmp_path, 1)
+    record(tmp_path, 2, save=False)
+    record(tmp_path, 3)
 
     first, second = (entries(tmp_path / f"{index}.ckpt")[0] for index in (0, 1))
     assert second["parent"] == first["uuid"]
 
 
 def test_a_retried_trial_comes_last_and_counts_after_a_reload(tmp_path: Path) -> None:
-    record(tmp_path, [2], save=False)
+    record(tmp_path, 2, save=False)
     with ProfileState(tmp_path) as state:
         state.record(trial(1), failure())
         state.record(trial(3), measurement())
@@ -131,7 +116,7 @@ def test_a_failure_at_the_end_of_a_budget_is_tried_again_if_more_is_left(
 
 
 def test_the_directory_is_created_with_its_parents(tmp_path: Path) -> None:
-    record(tmp_path / "a" / "b", [1], save=True)
+    record(tmp_path / "a" / "b", 1)
 
     assert concurrencies(tmp_path / "a" / "b") == [1]
 
@@ -144,18 +129,16 @@ def test_saving_folds_the_journal_into_a_checkpoint_and_empties_it(tmp_path: Pat
         state.record(trial(1), measurement())
         state.record(trial(2), failure())
 
-        saved = state.save()
-
-        assert saved == state.newest == tmp_path / "0.ckpt"
+        assert state.save() == state.newest == tmp_path / "0.ckpt"
         assert (tmp_path / "journal").read_bytes() == b""
         assert files(tmp_path) == {"0.ckpt", "journal", "lock"}
     assert concurrencies(tmp_path) == [1, 2]
 
 
 def test_a_checkpoint_holds_everything_since_the_beginning(tmp_path: Path) -> None:
-    record(tmp_path, [1, 2], save=True)
-    record(tmp_path, [3], save=False)
-    record(tmp_path, [4], save=True)
+    record(tmp_path, 1, 2)
+    record(tmp_path, 3, save=False)
+    record(tmp_path, 4)
     (tmp_path / "0.ckpt").unlink()
 
     assert concurrencies(tmp_path) == [1, 2, 3, 4]
@@ -167,7 +150,7 @@ def test_the_index_goes_up_with_each_save(tmp_path: Path) -> None:
         for sample in several(3):
             state.record(sample, measurement())
             saved.append(state.save())
-    record(tmp_path, [4], save=True)
+    record(tmp_path, 4)
 
     assert saved == [tmp_path / "0.ckpt", tmp_path / "1.ckpt", tmp_path / "2.ckpt"]
     assert (tmp_path / "3.ckpt").exists()
@@ -175,27 +158,25 @@ def test_the_index_goes_up_with_each_save(tmp_path: Path) -> None:
 
 
 def test_indices_are_compared_as_numbers(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=True)
+    record(tmp_path, 1)
     (tmp_path / "0.ckpt").rename(tmp_path / "9.ckpt")
-    record(tmp_path, [2], save=True)
-    record(tmp_path, [3], save=True)
+    record(tmp_path, 2)
+    record(tmp_path, 3)
 
     assert files(tmp_path) == {"9.ckpt", "10.ckpt", "11.ckpt"}
     assert concurrencies(tmp_path) == [1, 2, 3]
 
 
 def test_earlier_checkpoints_are_never_touched(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=True)
+    record(tmp_path, 1)
     first = (tmp_path / "0.ckpt").read_bytes()
-    record(tmp_path, [2], save=True)
+    record(tmp_path, 2)
 
     assert (tmp_path / "0.ckpt").read_bytes() == first
 
 
-def test_saving_without_changes_writes_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    record(tmp_path, [1], save=True)
+def test_saving_without_changes_writes_nothing(tmp_path: Path, caplog) -> None:
+    record(tmp_path, 1)
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.ckpt")}
 
     path = tmp_path / "1.ckpt"
@@ -316,7 +297,7 @@ def test_a_conclusion_keeps_its_reason_and_limit() -> None:
 
 
 def test_recording_the_same_outcome_again_changes_nothing(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=True)
+    record(tmp_path, 1)
 
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement(1))
@@ -325,7 +306,7 @@ def test_recording_the_same_outcome_again_changes_nothing(tmp_path: Path) -> Non
 
 
 def test_a_journal_left_by_an_earlier_run_is_a_reason_to_save(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=False)
+    record(tmp_path, 1, save=False)
 
     with ProfileState(tmp_path) as state:
         assert state.save() == tmp_path / "0.ckpt"
@@ -336,22 +317,22 @@ def test_a_journal_left_by_an_earlier_run_is_a_reason_to_save(tmp_path: Path) ->
 def test_a_run_that_died_between_saving_and_emptying_the_journal_counts_nothing_twice(
     tmp_path: Path,
 ) -> None:
-    record(tmp_path, [1, 2], save=False)
+    record(tmp_path, 1, 2, save=False)
     journal = (tmp_path / "journal").read_bytes()
-    record(tmp_path, [], save=True)
+    record(tmp_path)
     (tmp_path / "journal").write_bytes(journal)
 
     assert concurrencies(tmp_path) == [1, 2]
-    record(tmp_path, [3], save=True)
+    record(tmp_path, 3)
     assert concurrencies(tmp_path) == [1, 2, 3]
 
 
 def test_leftovers_of_a_killed_run_are_no_obstacle(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=False)
+    record(tmp_path, 1, save=False)
     (tmp_path / ".0.ckpt.tmp").write_bytes(b'{"entry":"header","form')
 
     assert concurrencies(tmp_path) == [1]
-    record(tmp_path, [2], save=True)
+    record(tmp_path, 2)
 
     assert concurrencies(tmp_path) == [1, 2]
     assert files(tmp_path) == {"0.ckpt"}
@@ -419,11 +400,9 @@ def test_a_fresh_directory_is_a_fresh_run(tmp_path: Path, caplog: pytest.LogCapt
     assert caplog.messages == ["No checkpoint file found, starting a fresh run."]
 
 
-def test_a_later_run_says_what_it_starts_from(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    record(tmp_path, [1], save=True)
-    record(tmp_path, [2], save=True)
+def test_a_later_run_says_what_it_starts_from(tmp_path: Path, caplog) -> None:
+    record(tmp_path, 1)
+    record(tmp_path, 2)
 
     with caplog.at_level("INFO"), ProfileState(tmp_path) as state:
         assert state.newest == tmp_path / "1.ckpt"
@@ -435,7 +414,7 @@ def test_a_later_run_says_what_it_starts_from(
 
 
 def test_a_run_after_one_that_never_saved_starts_from_the_journal(tmp_path: Path) -> None:
-    record(tmp_path, [1], save=False)
+    record(tmp_path, 1, save=False)
 
     with ProfileState(tmp_path) as state:
         assert state.newest == tmp_path / "journal"
@@ -451,7 +430,7 @@ def test_a_missing_directory_has_no_outcomes(tmp_path: Path) -> None:
 
 def test_saving_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"):
-        record(tmp_path, [1], save=True)
+        record(tmp_path, 1)
 
     assert caplog.messages[-1] == f"Saved checkpoint to {tmp_path / '0.ckpt'}"
 
@@ -474,8 +453,8 @@ def test_files_of_others_are_left_alone(tmp_path: Path, name: str) -> None:
     content = b"not ours\n\xff\0"
     (tmp_path / name).write_bytes(content)
 
-    record(tmp_path, [1], save=True)
-    record(tmp_path, [2], save=True)
+    record(tmp_path, 1)
+    record(tmp_path, 2)
 
     assert files(tmp_path) == {name, "0.ckpt", "1.ckpt"}
     assert (tmp_path / name).read_bytes() == content
@@ -485,7 +464,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path, name: str) -> None:
 def test_a_directory_of_others_that_looks_like_a_checkpoint_is_named_and_passed(
     tmp_path: Path,
 ) -> None:
-    record(tmp_path, [1], save=True)
+    record(tmp_path, 1)
     (tmp_path / "7.ckpt").mkdir()
 
     loaded = load(tmp_path)
@@ -524,7 +503,7 @@ def test_a_newer_format_among_older_checkpoints_does_not_matter(tmp_path: Path) 
     header = {"entry": "header", "format": FORMAT + 1, "tool": "9.9.9"}
     replace_file(tmp_path / "0.ckpt", checkpoint_lines([header], []))
     (tmp_path / "0.ckpt").rename(tmp_path / "hidden")
-    record(tmp_path, [1], save=True)
+    record(tmp_path, 1)
     (tmp_path / "0.ckpt").rename(tmp_path / "1.ckpt")
     (tmp_path / "hidden").rename(tmp_path / "0.ckpt")
 

@@ -18,25 +18,12 @@ from model_analyzer.state.find import find
 from model_analyzer.state.format.header import Header
 from model_analyzer.state.format.layout import Layout
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.state.samples import measurement, several, trial
-
-
-def record(directory: Path, *concurrencies: int, prefix: str = "", save: bool = True) -> None:
-    """A run that measures trials with these concurrencies."""
-    with ProfileState(directory, prefix=prefix) as state:
-        for concurrency in concurrencies:
-            state.record(trial(concurrency), measurement(concurrency))
-        if save:
-            state.save()
+from tests.unit.state.samples import files, measurement, record, several, trial
 
 
 def concurrencies(checkpoint: Checkpoint) -> list[int]:
     assert checkpoint.damage == ()
     return [record.trial.workloads[0].load.value for record in checkpoint.records]
-
-
-def files(directory: Path) -> set[str]:
-    return {path.name for path in directory.iterdir()}
 
 
 # -- when --------------------------------------------------------------------------------------
@@ -164,9 +151,7 @@ def test_a_chain_of_parents_that_bites_its_tail_ends(tmp_path: Path) -> None:
         assert not state.descends_from(Checkpoint(header=Header(uuid="another")))
 
 
-def test_a_checkpoint_saved_during_a_read_is_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_saved_during_a_read_is_seen(tmp_path: Path, monkeypatch) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement())
 
@@ -179,9 +164,7 @@ def test_a_checkpoint_saved_during_a_read_is_seen(
 
 
 @pytest.mark.parametrize("name", ["0", "best", "latest"])
-def test_a_file_can_be_read_under_any_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_file_can_be_read_under_any_name(tmp_path: Path, monkeypatch, name: str) -> None:
     record(tmp_path / "a", 1)
     record(tmp_path / "b", 2)
     (tmp_path / "b" / "0.ckpt").rename(tmp_path / name)
@@ -223,9 +206,7 @@ def test_a_refused_run_removes_nothing(tmp_path: Path) -> None:
 # -- a directory that goes away ----------------------------------------------------------------
 
 
-def test_a_directory_removed_in_use_is_named_and_the_run_goes_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_directory_removed_in_use_is_named_and_the_run_goes_on(tmp_path: Path, caplog) -> None:
     directory = tmp_path / "checkpoints"
     record(directory, 1)
     with ProfileState(directory) as state:
@@ -243,9 +224,7 @@ def test_a_directory_removed_in_use_is_named_and_the_run_goes_on(
     assert concurrencies(load(directory)) == [1, 2, 3, 4]
 
 
-def test_a_directory_moved_in_use_is_complete_in_both_places(
-    tmp_path: Path,
-) -> None:
+def test_a_directory_moved_in_use_is_complete_in_both_places(tmp_path: Path) -> None:
     record(tmp_path / "a", 1)
     with ProfileState(tmp_path / "a") as state:
         (tmp_path / "a").rename(tmp_path / "b")
@@ -271,9 +250,7 @@ def test_a_directory_that_may_not_be_written_is_one_line(tmp_path: Path) -> None
     assert "\n" not in str(caught.value)
 
 
-def test_a_directory_that_becomes_unreadable_is_no_wrong_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_directory_that_becomes_unreadable_is_no_wrong_path(tmp_path: Path, monkeypatch) -> None:
     def refuse(_path: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 

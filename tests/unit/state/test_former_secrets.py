@@ -36,10 +36,7 @@ def same_trial(**environment: str) -> Trial:
     setup = ServerSetup(
         version="2.51.0",
         flags=freeze(
-            {
-                "cache-config": ["redis,password=planted-1"],
-                "backend-config": ("x,pwd=planted-2",),
-            }
+            {"cache-config": ["redis,password=planted-1"], "backend-config": ("x,pwd=planted-2",)}
         ),
         environment={
             "OMP_NUM_THREADS": "2",

@@ -16,9 +16,15 @@ from pathlib import Path
 import pytest
 
 from model_analyzer.errors import CheckpointError
-from model_analyzer.state.checkpoint import load
 from model_analyzer.state.profile_state import ProfileState
-from tests.unit.state.samples import failure, measurement, rich_measurement, rich_trial, trial
+from tests.unit.state.samples import (
+    concurrencies,
+    failure,
+    measurement,
+    rich_measurement,
+    rich_trial,
+    trial,
+)
 
 
 @contextmanager
@@ -30,12 +36,6 @@ def files_limited_to(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def concurrencies(directory: Path) -> list[int]:
-    loaded = load(directory)
-    assert loaded.damage == ()
-    return [record.trial.workloads[0].load.value for record in loaded.profile.records]
 
 
 @pytest.mark.parametrize("room", [0, 1, 100, 300])
@@ -132,9 +132,7 @@ def test_earlier_checkpoints_survive_a_failed_save(tmp_path: Path) -> None:
     assert concurrencies(tmp_path) == [1, 2]
 
 
-def test_no_space_left_is_said_in_the_words_of_the_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_space_left_is_said_in_the_words_of_the_system(tmp_path: Path, monkeypatch) -> None:
     with ProfileState(tmp_path) as state:
         state.record(trial(1), measurement())
         with monkeypatch.context() as patched:

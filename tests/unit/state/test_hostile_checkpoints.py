@@ -95,12 +95,9 @@ def test_only_the_invalid_outcome_is_left_out(
     assert verdict.loss.endswith(f": an outcome of m_config_default (line {place + 1})")
 
 
-def test_only_the_invalid_outcome_of_upstream_is_left_out(
-    tmp_path: Path,
-) -> None:
+def test_only_the_invalid_outcome_of_upstream_is_left_out(tmp_path: Path) -> None:
     sample = "upstream/plain.ckpt"
-    tree = tree_of(sample)
-    results = tree["ResultManager.results"]["_results"]
+    results = tree_of(sample)["ResultManager.results"]["_results"]
     model = next(iter(results))
     variant = next(iter(results[model]))
     key = next(iter(results[model][variant][1]))

@@ -156,11 +156,7 @@ def repetitions_of(merged: Checkpoint) -> Repetitions:
     ],
 )
 def test_no_measurement_of_a_trial_is_lost_and_none_counts_twice(
-    tmp_path: Path,
-    one: Repetitions,
-    other: Repetitions,
-    first: Outcome,
-    is_swapped: bool,
+    tmp_path: Path, one: Repetitions, other: Repetitions, first: Outcome, is_swapped: bool
 ) -> None:
     pair = [repeated(tmp_path / "a", *one), repeated(tmp_path / "b", *other)]
 
@@ -180,10 +176,7 @@ def test_no_measurement_of_a_trial_is_lost_and_none_counts_twice(
 
 @pytest.mark.parametrize("is_swapped", [False, True])
 def test_a_round_beside_failed_own_windows_counts_once(tmp_path: Path, is_swapped: bool) -> None:
-    pair = [
-        repeated(tmp_path / "a", LOOKS[0]),
-        repeated(tmp_path / "b", rich_failure(), LOOKS[0]),
-    ]
+    pair = [repeated(tmp_path / "a", LOOKS[0]), repeated(tmp_path / "b", rich_failure(), LOOKS[0])]
 
     merged = merge([*reversed(pair)] if is_swapped else pair)
 

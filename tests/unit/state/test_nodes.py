@@ -371,10 +371,7 @@ def test_an_incomplete_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
 
 
 def test_one_process_writes_for_a_node(tmp_path: Path, slot: NodeJournal) -> None:
-    with (
-        NodeJournal(tmp_path, "b"),
-        pytest.raises(CheckpointError, match="in use by another run"),
-    ):
+    with NodeJournal(tmp_path, "b"), pytest.raises(CheckpointError, match="in use by another run"):
         NodeJournal(tmp_path, "a")
 
 
@@ -477,13 +474,10 @@ def test_nodes_of_runs_with_different_prefixes_are_different(tmp_path: Path) -> 
 # -- what is wrong with a journal ------------------------------------------------------------------
 
 
-def test_a_damaged_journal_gives_its_intact_part(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_journal_gives_its_intact_part(tmp_path: Path, caplog) -> None:
     measure(tmp_path, "a", 1, 2, 3)
     journal = tmp_path / "journal-a"
-    content = journal.read_bytes()
-    journal.write_bytes(content.replace(b'"value":2,', b'"value":9,'))
+    journal.write_bytes(journal.read_bytes().replace(b'"value":2,', b'"value":9,'))
     assert dict(load(tmp_path).missing) == {"a": 1}
     assert not load(tmp_path).is_accessible
 
@@ -514,9 +508,7 @@ def test_a_damaged_journal_costs_nothing_that_the_run_has_recorded(tmp_path: Pat
         assert loads(state.checkpoint) == [1]
 
 
-def test_a_journal_that_cannot_be_read_stays(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_journal_that_cannot_be_read_stays(tmp_path: Path, caplog) -> None:
     (tmp_path / "journal-a").mkdir()
 
     with ProfileState(tmp_path) as state:
@@ -563,9 +555,7 @@ def test_a_journal_of_a_newer_program_holds_no_lock(tmp_path: Path) -> None:
         assert state.newest is None
 
 
-def test_a_journal_of_a_newer_program_does_not_end_a_run(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_journal_of_a_newer_program_does_not_end_a_run(tmp_path: Path, caplog) -> None:
     with ProfileState(tmp_path) as state:
         (tmp_path / "journal-a").write_bytes(encode({"entry": "header", "format": 99}))
         state.record(trial(1), measurement(1), "a")

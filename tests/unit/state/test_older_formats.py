@@ -388,9 +388,7 @@ def test_questions_follow_the_keys_of_their_trials(tmp_path: Path) -> None:
 
     new = on("L4", number=1).key
     lane = Lane("m", "1 x L4")
-    assert loaded.asked == {
-        lane: (Asked(key=new, after=()), Asked(key="unknown", after=(new,))),
-    }
+    assert loaded.asked == {lane: (Asked(key=new, after=()), Asked(key="unknown", after=(new,)))}
     assert loaded.conclusions[lane].recommended == on("L4", number=2).key
 
 

@@ -57,9 +57,7 @@ def numbers(directory: Path) -> list[int | None]:
     return [checkpoint.header.index for checkpoint in list_checkpoints(directory)]
 
 
-def test_the_worked_example_works(
-    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_worked_example_works(directory: Path, monkeypatch, capsys) -> None:
     pytest.importorskip("pandas")
     monkeypatch.chdir(directory.parent)
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
@@ -225,9 +223,7 @@ def test_a_table_has_the_pooled_value_of_a_trial(tmp_path: Path) -> None:
     assert len([*checkpoint.measurements()]) == 2
 
 
-def test_without_pandas_the_command_to_install_it_is_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_pandas_the_command_to_install_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         Checkpoint().to_pandas()
@@ -317,8 +313,7 @@ def test_it_is_accessible_while_its_file_is_intact(directory: Path) -> None:
     assert Checkpoint.from_bytes(first.to_bytes()).is_accessible, "it came from no file"
 
     path = directory / "0.ckpt"
-    data = path.read_bytes()
-    path.write_bytes(data[:-3])
+    path.write_bytes(path.read_bytes()[:-3])
     assert not first.is_accessible
     path.write_bytes(encode({"entry": "header", "format": 99}))
     assert not first.is_accessible

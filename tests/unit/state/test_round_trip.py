@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from model_analyzer.state.checkpoint import Checkpoint, load
 from model_analyzer.state.profile_state import ProfileState
 from tests.unit.state.samples import (
     SECRETS,
+    entries,
     failure,
     measurement,
     rich_failure,
@@ -60,10 +60,6 @@ def reload(
     return keep
 
 
-def entries(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
 def without_secrets(sample: Trial) -> Trial:
     """The same trial with nothing in it that must be masked."""
     first, *others = sample.workloads
@@ -84,8 +80,8 @@ def test_the_samples_leave_no_field_empty() -> None:
         assert empty in ([], ["doubts"])  # these are not stored
 
 
-@pytest.mark.parametrize("outcome", [rich_measurement(), rich_round()])
-def test_a_full_measurement_comes_back(reload: Reload, outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [rich_measurement(), rich_round(), rich_failure()])
+def test_a_full_outcome_comes_back(reload: Reload, outcome: Outcome) -> None:
     (record,) = reload((rich_trial(), outcome)).profile.records
 
     assert record.outcome == outcome
@@ -105,21 +101,11 @@ def test_only_rounds_write_seconds_and_histograms(tmp_path: Path) -> None:
 
 
 def test_the_models_of_records_are_named_in_their_order(reload: Reload) -> None:
-    pairs = [
-        (rich_trial(5), rich_round()),
-        (trial(1), measurement(1.0)),
-        (trial(2), failure()),
-    ]
+    pairs = [(rich_trial(5), rich_round()), (trial(1), measurement(1.0)), (trial(2), failure())]
 
     records = reload(*pairs).records
 
     assert [*records.models()] == [sample.models for sample, _ in pairs]
-
-
-def test_a_full_failure_comes_back(reload: Reload) -> None:
-    (record,) = reload((rich_trial(), rich_failure())).profile.records
-
-    assert record.outcome == rich_failure()
 
 
 @pytest.mark.parametrize(

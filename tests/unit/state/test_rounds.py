@@ -15,7 +15,7 @@ from model_analyzer.domain.measurements import Measurement, Outcome
 from model_analyzer.domain.profiles import TrialRecord
 from model_analyzer.domain.trials import Failure, FailureReason, Trial
 from model_analyzer.noise.laws import DUE
-from model_analyzer.results.flat_rows import pooled_rows
+from model_analyzer.results.columns import pooled_rows
 from model_analyzer.state.checkpoint import Checkpoint, load, read_file
 from model_analyzer.state.format.codec import Encoder, encode
 from model_analyzer.state.format.header import Header

@@ -11,7 +11,7 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,7 @@ from model_analyzer.state.stores import (
 )
 from tests.contract.user_store import UserStore
 from tests.unit.state.samples import measurement, several, trial
+from tests.waiting import until
 
 
 class FaultyStore(UserStore):
@@ -73,13 +74,6 @@ def saved(tmp_path: Path) -> list[Path]:
         for sample in several(3):
             state.record(sample, measurement())
     return paths
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.005)
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -271,9 +265,7 @@ def test_any_other_url_is_for_fsspec() -> None:
     assert open_store("memory://somewhere").latest is None
 
 
-def test_an_entry_point_takes_the_urls_of_its_scheme(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_entry_point_takes_the_urls_of_its_scheme(tmp_path: Path, monkeypatch) -> None:
     install(tmp_path, monkeypatch, "shelf", "tests.contract.user_store:open_user_store")
     store = open_store("shelf://top/left", "run-1")
     assert isinstance(store, UserStore)
@@ -294,9 +286,7 @@ def test_an_unknown_scheme_is_named() -> None:
         open_store("nowhere://bucket")
 
 
-def test_without_fsspec_the_command_to_install_it_is_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_fsspec_the_command_to_install_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ConfigError, match="pip install .fsspec>=") as raised:
         open_store("s3://me:s3cr3t@bucket/folder")

@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model_analyzer.domain.goals import Goal
 from model_analyzer.domain.models import is_decoupled
 from model_analyzer.domain.profiles import MeasuredTrial
 from model_analyzer.domain.trials import under_load
 from model_analyzer.results.answer import Answer
+from model_analyzer.results.ranking import VariantResult
 
 # The parts of a request's time in the server.
 _PARTS = (
@@ -48,12 +50,31 @@ def services_of(answer: Answer) -> Sequence[MeasuredService]:
     """One service for each model that is measured together; empty without an answer."""
     if answer.best is None:
         return ()
-    best = answer.best.best
-    return [_service(best, index) for index in range(len(best.trial.workloads))]
+    most = _most(answer.best, answer.ranking.goal)
+    return [_service(most, index) for index in range(len(most.trial.workloads))]
 
 
-def _service(best: MeasuredTrial, index: int) -> MeasuredService:
-    work, measurement = best.trial.workloads[index], best.measurement
+def _most(result: VariantResult, goal: Goal) -> MeasuredTrial:
+    """The measurement of most requests that meets the constraints, with batches as in the best one,
+    which may have a lower load: the limit of what is known to work. If none meets them, the best.
+    """
+    sizes = _batch_sizes(result.best)
+    fit = [
+        item
+        for item in result.measured
+        if goal.passes(item.measurement) and _batch_sizes(item) == sizes
+    ]
+    return max(
+        fit, key=lambda item: item.measurement.value("perf_throughput") or 0.0, default=result.best
+    )
+
+
+def _batch_sizes(item: MeasuredTrial) -> Sequence[int]:
+    return [load.batch_size for load in item.trial.load]
+
+
+def _service(item: MeasuredTrial, index: int) -> MeasuredService:
+    work, measurement = item.trial.workloads[index], item.measurement
     variant = work.variant
     throughput = measurement.model_value(index, "perf_throughput")
     statistics = measurement.statistics.get(variant.model)

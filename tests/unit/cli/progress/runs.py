@@ -94,8 +94,7 @@ def play_run(
     tracker.run_started([target.name])
     tracker.phase(Phase.STARTING_SERVER)
     clock.now += 3
-    expectation = TrialsLeft(target, WHERE)
-    part = LanePart(expectation, Durations(1.5, 1.0))
+    part = LanePart(TrialsLeft(target, WHERE), Durations(1.5, 1.0))
     tracker.searches([target], lambda _: TimeLeft([part]))
     chosen = search(target, WHERE)
     tracker.model_started(0)
@@ -140,12 +139,7 @@ def play_overdue(sink: Sink, overdue: Overdue, *, slot: str = "") -> Trial:
 
 
 def play_slots(
-    sink: Sink,
-    target: Subject,
-    slots: int,
-    *,
-    steps: int,
-    lost: Sequence[int] = (),
+    sink: Sink, target: Subject, slots: int, *, steps: int, lost: Sequence[int] = ()
 ) -> float:
     """The first steps of a run with several slots; trials of these loads are lost once. Trials take
     as many seconds as their load. Returns the seconds since the run began.

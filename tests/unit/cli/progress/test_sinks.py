@@ -34,8 +34,7 @@ def lines(width: int, height: int = 24, *, stopping: bool = False, **run: Any) -
     screen = Screen()
     sink = Silence()
     sink.show = screen.show  # type: ignore[method-assign]
-    now = play_run(sink, **run)
-    elapsed_s = now.now - 100.0
+    elapsed_s = play_run(sink, **run).now - 100.0
     return [
         line.plain.rstrip() for line in screen.lines(width, height, elapsed_s, stopping=stopping)
     ]
@@ -206,9 +205,7 @@ def test_a_run_that_goes_on_says_what_was_known() -> None:
 
 
 def test_before_anything_is_measured() -> None:
-    shown = lines(79, outcomes=[], model_ends=False)
-
-    assert "best  none yet" in shown
+    assert "best  none yet" in lines(79, outcomes=[], model_ends=False)
 
 
 class _Unsteady(io.StringIO):
@@ -246,8 +243,7 @@ def test_the_live_view_draws_itself_below_what_is_printed() -> None:
 
 def test_a_pause_takes_the_live_view_away() -> None:
     terminal = _Unsteady()
-    console = on(terminal)
-    view = LiveView(console, clock=Clock(), stopping=lambda: False)
+    view = LiveView(on(terminal), clock=Clock(), stopping=lambda: False)
     play_run(view, model_ends=False)
 
     with view.paused():
@@ -441,9 +437,7 @@ def test_on_a_terminal(
     assert type(sink) is kind
 
 
-def test_what_searches_log_hypothetically_is_not_shown(
-    logger: logging.Logger, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_searches_log_hypothetically_is_not_shown(logger: logging.Logger, capsys) -> None:
     view = TerminalView(0)
 
     with view.hypothetically():
@@ -501,9 +495,7 @@ def test_ci(value: str, is_one: bool) -> None:
     ],
 )
 def test_shown_are_the_goal_and_what_is_usual(objective: str, tags: tuple[str, ...]) -> None:
-    shown = shown_tags(subject(objective=objective))
-
-    assert shown[:2] == tags[:2]
+    assert shown_tags(subject(objective=objective))[:2] == tags[:2]
 
 
 def test_what_is_bounded_is_shown_however_much_is_wished_for() -> None:

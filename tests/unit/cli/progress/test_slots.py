@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run with several slots, as each sink shows it; A run on several kinds of hardware, as each sink
 shows it.
+
+The chart of measurements in a terminal.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+from collections.abc import Sequence
 
 import pytest
 
@@ -21,7 +24,7 @@ from model_analyzer.app.progress.events import (
     TrialLost,
     TrialStarted,
 )
-from model_analyzer.cli.progress.screen import Screen
+from model_analyzer.cli.progress.screen import Dot, Screen, scatter
 from model_analyzer.cli.progress.sinks import JsonLines, Lines
 from model_analyzer.search.plan import Subject
 from tests.unit.cli.progress.runs import Kept, listed, play_kinds, play_slots
@@ -160,9 +163,7 @@ def test_the_live_view_has_the_best_of_each_kind() -> None:
 def test_the_live_view_fits_every_terminal(height: int) -> None:
     shown, sink = Screen(), Silence()
     sink.show = shown.show  # type: ignore[method-assign]
-    seconds = play_kinds(sink, TARGET, KINDS)
-
-    lines = shown.lines(60, height, seconds, stopping=False)
+    lines = shown.lines(60, height, play_kinds(sink, TARGET, KINDS), stopping=False)
 
     assert len(lines) <= max(height - 1, 1)
 
@@ -185,3 +186,45 @@ def test_log_lines_say_on_which_hardware_the_best_is(caplog: pytest.LogCaptureFi
     assert f"Searching m on {H100}, and on {L4}" in caplog.messages
     assert any(f"best so far on {L4} " in message for message in caplog.messages)
     assert any(f"best so far on {H100} " in message for message in caplog.messages)
+
+
+DOTS = [Dot(1, 0, True), Dot(10, 50, False), Dot(100, 100, True)]
+
+
+def plain(dots: Sequence[Dot], best: Dot | None, *, width: int = 30, height: int = 7) -> list[str]:
+    lines = scatter(dots, best, ("ms", "infer/s"), width, height)
+    return [line.plain.rstrip() for line in lines]
+
+
+def test_dots_are_where_their_values_are() -> None:
+    assert plain(DOTS, None) == [
+        "infer/s",
+        "100 │                        •",
+        "    │",
+        "    │            ○",
+        "    │",
+        "  0 │•",
+        "     1.00        ms        100",
+    ]
+
+
+def test_the_best_covers_others() -> None:
+    shown = "\n".join(plain(DOTS, DOTS[2]))
+    assert shown.count("◉") == 1
+    assert shown.count("•") == 1
+
+
+@pytest.mark.parametrize("dots", [[], DOTS[:1], [Dot(0, 5, True), Dot(-1, 5, True)]])
+def test_without_two_measurements_there_is_no_chart(dots: list[Dot]) -> None:
+    assert plain(dots, None) == []
+
+
+def test_equal_values_are_one_place() -> None:
+    shown = "\n".join(plain([Dot(5, 0, True), Dot(5, 0, False)], None))
+    assert shown.count("•") == 1
+    assert "○" not in shown
+
+
+@pytest.mark.parametrize(("width", "height"), [(14, 7), (30, 4), (1, 1)])
+def test_too_small_a_place_has_no_chart(width: int, height: int) -> None:
+    assert plain(DOTS, None, width=width, height=height) == []

@@ -18,7 +18,7 @@ from model_analyzer.domain.trials import Failure, FailureReason, LoadKind, Serve
 from model_analyzer.noise.laws import ANSWERED, DUE, IMPOSSIBLE, RESPONSES, SENT, TOKENS, judged
 from model_analyzer.noise.pooling import pooled_trials
 from model_analyzer.state.checkpoint import read_file
-from tests.unit.builders import measurement, one_round, trial, variant
+from tests.unit.builders import known, measurement, one_round, trial, variant
 from tests.unit.noise.laws.cases import doubt_of, executed, with_evidence
 
 
@@ -34,8 +34,7 @@ def server_times(infer: float, latency: float = 10.0) -> Measurement:
 
 def test_the_parts_of_a_request_are_no_longer_than_the_request() -> None:
     assert doubt_of(trial(concurrency=8), server_times(9.0)) is None
-    doubt = doubt_of(trial(concurrency=8), server_times(14.0))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(concurrency=8), server_times(14.0)))
     assert (
         "queue and execution in the server take 15.0 ms, more than the whole request, 10.0 ms"
         in doubt.text
@@ -60,8 +59,7 @@ PYTHON: dict[str, Any] = {"backend": "python", "instance_group": [{"count": 2, "
 def busy(throughput: float, *, batch: int = 1) -> Measurement:
     """Executions of 20 ms."""
     return replace(
-        measurement(throughput, requests=1000),
-        statistics={"m": executed(1000, 20.0, batch=batch)},
+        measurement(throughput, requests=1000), statistics={"m": executed(1000, 20.0, batch=batch)}
     )
 
 
@@ -71,8 +69,7 @@ def test_instances_execute_what_is_answered(throughput: float, batch: int) -> No
 
 
 def test_more_answers_than_executions_are_doubtful_or_a_failure() -> None:
-    doubt = doubt_of(trial(variant(**PYTHON)), busy(140))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(variant(**PYTHON)), busy(140)))
     assert doubt.text == (
         "m_config_0 at concurrency 1: 140 infer/sec would keep 2.80 instances of m busy,"
         " whose executions take 20.0 ms, but it has 2"
@@ -191,8 +188,7 @@ def test_a_variant_that_the_cache_answered_is_a_failure() -> None:
 
 
 def test_a_variant_that_was_to_keep_its_cache_is_doubtful_if_it_was_not_executed() -> None:
-    doubt = doubt_of(trial(_CACHED), served(1000, 0, hits=1000))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(_CACHED), served(1000, 0, hits=1000)))
     assert not doubt.gross
     assert doubt_of(trial(_CACHED), served(1000, 10, hits=990)) is None
 
@@ -203,8 +199,7 @@ def test_a_cache_that_was_to_be_off_is_no_excuse() -> None:
 
 
 def test_answers_that_the_server_knows_nothing_of_are_doubtful() -> None:
-    doubt = doubt_of(trial(), served(1000, 400))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), served(1000, 400)))
     assert not doubt.gross
     assert "1,000 requests were answered, but the server counted only 400 requests" in doubt.text
 
@@ -226,8 +221,7 @@ def test_counts_of_earlier_versions_are_unknown() -> None:
 
 
 def test_failures_that_the_client_did_not_see_are_doubtful() -> None:
-    doubt = doubt_of(trial(), served(100, 100, failed=5))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), served(100, 100, failed=5)))
     assert doubt.sentence == (
         "Doubtful: m_config_0 at concurrency 1: 5 of 105 requests to m failed on the"
         " server, and perf_analyzer got no error; find out which other clients use the server,"
@@ -238,8 +232,7 @@ def test_failures_that_the_client_did_not_see_are_doubtful() -> None:
 
 def test_failures_of_a_called_model_are_named() -> None:
     whole = variant(composing=[variant("part_config_0", model="part")])
-    doubt = doubt_of(trial(whole), served(100, 100, part_failed=1))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(whole), served(100, 100, part_failed=1)))
     assert "1 of 100 requests to part failed on the server" in doubt.text
     assert "hide its errors" in doubt.hint
 
@@ -253,8 +246,7 @@ def test_a_token_is_a_response() -> None:
 def test_an_empty_answer_at_the_end_is_no_token() -> None:
     """Found by models that stream numbers: 43.7 tokens/sec instead of 32.8."""
     tokens = with_evidence(measurement(10.93, requests=200), TOKENS, 4.0)
-    doubt = doubt_of(trial(), with_evidence(tokens, RESPONSES, 3.0))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), with_evidence(tokens, RESPONSES, 3.0)))
     assert doubt.text == (
         "m_config_0 at concurrency 1: a request has 4.00 tokens, but perf_analyzer counted"
         " 3.00 responses for each"
@@ -267,8 +259,7 @@ def test_latencies_that_rise_are_believed() -> None:
 
 
 def test_a_percentile_below_a_lower_one_is_doubtful() -> None:
-    doubt = doubt_of(trial(), measurement(100, 9, perf_latency_p90=10))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), measurement(100, 9, perf_latency_p90=10)))
     assert not doubt.gross
     assert doubt.sentence == (
         "Doubtful: m_config_0 at concurrency 1: p99 Latency is 9.00 ms, less than p90"
@@ -290,22 +281,19 @@ def test_tokens_may_come_together_but_not_backwards() -> None:
     tokens: dict[str, Any] = {"time_to_first_token_avg": 5, "inter_token_latency_min": 0}
     assert doubt_of(trial(), measurement(100, 9, **tokens)) is None
     tokens |= {"inter_token_latency_min": -2, "inter_token_latency_max": 3}
-    doubt = doubt_of(trial(), measurement(100, 9, **tokens))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), measurement(100, 9, **tokens)))
     assert "Min Inter Token Latency is -2 ms" in doubt.text
 
 
 def test_the_smallest_time_is_not_above_the_largest() -> None:
     times: dict[str, Any] = {"time_to_first_token_avg": 5, "time_to_first_token_min": 7}
-    doubt = doubt_of(trial(), measurement(100, 9, **times, time_to_first_token_max=6))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), measurement(100, 9, **times, time_to_first_token_max=6)))
     assert "less than Min Time To First Token" in doubt.text
 
 
 def test_an_average_has_to_fit_the_percentiles() -> None:
     low = measurement(50, perf_latency_p50=50, perf_latency_avg=20, requests=1000)
-    doubt = doubt_of(trial(), low)
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), low))
     assert doubt.law == "averages fit"
     fitting = one_round([1.0] * 60 + [99.0] * 40, 4.02)
     assert doubt_of(trial(), fitting) is None
@@ -313,8 +301,7 @@ def test_an_average_has_to_fit_the_percentiles() -> None:
 
 def test_a_single_impossible_request_is_a_doubt_and_many_are_a_failure() -> None:
     clean = one_round([10.0] * 100)
-    doubt = doubt_of(trial(), with_evidence(clean, IMPOSSIBLE, 0.002))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(), with_evidence(clean, IMPOSSIBLE, 0.002)))
     assert "0.2 % of the requests were answered before they were sent" in doubt.text
     assert isinstance(judged(trial(), with_evidence(clean, IMPOSSIBLE, 0.5)), Failure)
 
@@ -341,21 +328,18 @@ def test_the_concurrency_is_in_flight(in_flight: float) -> None:
 
 
 def test_more_requests_in_flight_than_there_are_is_doubtful() -> None:
-    doubt = doubt_of(trial(concurrency=8), closed(12))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(concurrency=8), closed(12)))
     assert not doubt.gross
     assert doubt.text == (
         "m_config_0 at concurrency 8: 1,200 infer/sec with an average latency of 10.0 ms"
         " mean 12.0 requests in flight, but there were 8"
     )
-    gross = doubt_of(trial(concurrency=8), closed(20))
-    assert gross is not None
+    gross = known(doubt_of(trial(concurrency=8), closed(20)))
     assert gross.gross
 
 
 def test_fewer_requests_in_flight_name_the_client() -> None:
-    doubt = doubt_of(trial(concurrency=8), closed(4))
-    assert doubt is not None
+    doubt = known(doubt_of(trial(concurrency=8), closed(4)))
     assert not doubt.gross
     assert "on average only 4.00 of 8 requests in flight" in doubt.text
     assert doubt_of(trial(DECOUPLED, concurrency=8), closed(4)) is None
@@ -406,8 +390,7 @@ def test_an_open_load_is_answered(answered: float, p99: float) -> None:
 def test_requests_that_neither_wait_nor_were_answered_were_not_sent() -> None:
     lost = with_evidence(open_load(30.0, 20.0), DUE, 40.0)
     lost = with_evidence(with_evidence(lost, SENT, 31.0), ANSWERED, 30.0)
-    doubt = doubt_of(at_rate(40), lost)
-    assert doubt is not None
+    doubt = known(doubt_of(at_rate(40), lost))
     assert doubt.text == (
         "m_config_0 at 40 requests/sec with constant arrivals: 40.0 requests/sec were due, 31.0"
         " were sent and 30.0 were answered, although p99 latency is only 20.0 ms"
@@ -415,8 +398,7 @@ def test_requests_that_neither_wait_nor_were_answered_were_not_sent() -> None:
 
 
 def test_no_more_is_answered_than_was_due() -> None:
-    doubt = doubt_of(at_rate(40), open_load(50.0, 20.0))
-    assert doubt is not None
+    doubt = known(doubt_of(at_rate(40), open_load(50.0, 20.0)))
     assert "more than there were" in doubt.text
 
 
@@ -433,8 +415,7 @@ def test_a_replayed_log_has_the_rate_of_its_times() -> None:
     (work,) = log.workloads
     log = replace(log, workloads=(replace(work, traffic=Traffic(arrivals=Arrivals.REPLAY)),))
     rounded = with_evidence(open_load(78.5, 40.0, requests=550, seconds=6.0), DUE, 91.8)
-    doubt = doubt_of(log, rounded)
-    assert doubt is not None
+    doubt = known(doubt_of(log, rounded))
     assert "91.8 requests/sec were due and 78.5 were answered" in doubt.text
 
 

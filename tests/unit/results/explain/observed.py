@@ -21,8 +21,10 @@ from model_analyzer.domain.measurements import (
 from model_analyzer.domain.models import ModelVariant
 from model_analyzer.domain.profiles import Profile, TrialRecord
 from model_analyzer.domain.traffic import Traffic
-from model_analyzer.domain.trials import LoadKind, ServerSetup
+from model_analyzer.domain.trials import Failure, LoadKind, ServerSetup
 from model_analyzer.results.explain.explain import Explanation, explain
+from model_analyzer.results.explain.finding import FoundCause
+from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import goal, rank_one, record, variant
 
 SECONDS = 10.0
@@ -154,6 +156,24 @@ def explained(
     return explain(ranking, variant, cores=cores)
 
 
+def finding_of(cause: str, *records: TrialRecord, **options: Any) -> FoundCause:
+    """The only finding, which is this cause."""
+    (finding,) = explained(*records, **options).findings
+    assert finding.cause.name == cause
+    return finding
+
+
 def names(*records: TrialRecord, **options: Any) -> list[str]:
     """The causes, the most important one first."""
     return [finding.cause.name for finding in explained(*records, **options).findings]
+
+
+def repeated(measured: TrialRecord, number: int = 1) -> TrialRecord:
+    """The outcome as this repetition of its trial."""
+    return measured._replace(trial=replace(measured.trial, repetition=number))
+
+
+def situation(measured: TrialRecord) -> Situation:
+    """This load alone."""
+    assert not isinstance(measured.outcome, Failure)
+    return Situation(work=measured.trial.workloads[0], runs=(measured.outcome,))

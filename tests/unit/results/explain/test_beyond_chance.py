@@ -20,7 +20,14 @@ from model_analyzer.domain.trials import Load, LoadKind, Workload
 from model_analyzer.results.explain.finding import explained_wait
 from model_analyzer.results.explain.outside import tensors_of
 from tests.unit.builders import variant
-from tests.unit.results.explain.observed import explained, model, names, observed
+from tests.unit.results.explain.observed import (
+    explained,
+    finding_of,
+    model,
+    names,
+    observed,
+    repeated,
+)
 
 ONE, EIGHT = model(), model(count=8)
 POISSON = Traffic(arrivals=Arrivals.POISSON)
@@ -97,8 +104,7 @@ def test_several_parts_with_queues_are_no_single_bottleneck() -> None:
     first = observed(of, 1, 24, 40, parts={"a": (1, 20, 0), "b": (1, 20, 0)})
     records = [first, observed(of, 8, 48, 160, parts={"a": (1, 20, 60), "b": (1, 20, 60)})]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "TOO_FEW_INSTANCES"
+    finding = finding_of("TOO_FEW_INSTANCES", *records)
     assert finding.advice.startswith("give a and b more instances")
 
 
@@ -121,8 +127,7 @@ def test_a_lock_in_a_part_is_no_bottleneck_that_more_instances_would_help() -> N
         parts = {"a": (1.0, 1.0, 0.0), "b": (1.0, time, waiting)}
         return observed(of, load, 49, time + waiting, parts=parts)
 
-    (finding,) = explained(*map(under, (1, 2, 4, 8))).findings
-    assert finding.cause.name == "LOCK"
+    finding = finding_of("LOCK", *map(under, (1, 2, 4, 8)))
     assert finding.evidence[0].startswith("an execution of b takes 20.0 ms")
 
 
@@ -151,8 +156,7 @@ def test_requests_that_wait_longer_than_arrivals_explain_waited_for_something_el
     slow = {"perf_latency_p50": 20.5, "perf_latency_p90": 90.0, "perf_latency_p99": 310.0}
     record = arriving(four, 60, 22, queue=42.0, latencies=slow)
 
-    (finding,) = explained(record).findings
-    assert finding.cause.name == "SLOW_REQUESTS"
+    finding = finding_of("SLOW_REQUESTS", record)
     assert "stood still" in finding.evidence[2]
 
 
@@ -162,8 +166,7 @@ def test_requests_that_wait_for_a_resource_are_held_back(count: int) -> None:
     of = variant("m_config_default", instance_group=group)
     records = [observed(of, load, 49, 20, queue=20.0 * (load - 1)) for load in (1, 2, 4, 8)]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "HELD_BACK"
+    finding = finding_of("HELD_BACK", *records)
     assert "rate_limiter" in finding.evidence[1]
 
 
@@ -178,8 +181,7 @@ def test_sequences_without_a_slot_are_held_back(batching, slots: int) -> None:
     sent = observed(of, 80, 78, 4.5, queue=133.0, latencies=slow, kind=LoadKind.REQUEST_RATE,
                     flags={"num-of-sequences": "8"})  # fmt: skip
 
-    (finding,) = explained(sent).findings
-    assert finding.cause.name == "HELD_BACK"
+    finding = finding_of("HELD_BACK", sent)
     assert f"8 sequences at once, and slots for {slots}" in finding.evidence[1]
 
 
@@ -201,10 +203,7 @@ def test_short_executions_leave_no_instance_free() -> None:
 
 def test_a_delay_is_judged_by_the_load_that_is_explained() -> None:
     of = model(count=2, max_batch_size=8, dynamic_batching={"max_queue_delay_microseconds": 30_000})
-    records = [
-        observed(of, 1, 19, 20, queue=30.0),
-        observed(of, 16, 700, 20, queue=2.0, batch=8),
-    ]
+    records = [observed(of, 1, 19, 20, queue=30.0), observed(of, 16, 700, 20, queue=2.0, batch=8)]
 
     assert names(*records) == []
 
@@ -244,10 +243,6 @@ def test_the_highest_load_measured_first_tells_time_from_load() -> None:
     assert names(*records, repeated(fresh), repeated(later)) == ["SLOWING_DOWN"]
 
 
-def repeated(measured: TrialRecord) -> TrialRecord:
-    return measured._replace(trial=replace(measured.trial, repetition=1))
-
-
 def test_windows_that_fall_by_the_chance_of_slow_requests_show_nothing() -> None:
     slow = {"perf_latency_p50": 13.0, "perf_latency_p95": 14.0, "perf_latency_p99": 173.0}
     records = [
@@ -280,8 +275,7 @@ def test_batches_above_a_size_that_cost_more_than_they_gain() -> None:
         observed(of, 16, 36, 220, queue=220, batches={4: (5, 27.0), 8: (40, 230.0)}),
     ]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "LARGE_BATCHES"
+    finding = finding_of("LARGE_BATCHES", *records)
     assert "the throughput falls from 145 infer/s" in finding.evidence[1]
     assert finding.change is not None
     assert finding.change.parameters == {"max_batch_size": 4}
@@ -332,8 +326,7 @@ def test_noise_counts_by_what_it_may_explain() -> None:
     computing = observed(EIGHT, 4, 190, 20, cores=2.0, others=1.0, notices=BUSY)
 
     assert names(waiting) == []
-    (finding,) = explained(computing).findings
-    assert finding.cause.name == "NOISE"
+    finding = finding_of("NOISE", computing)
     # 10.5 ms of computing for a request, with a quarter of the cores taken
     assert finding.weight == pytest.approx(10.5 / 3 / 20.2, rel=0.1)
 
@@ -456,5 +449,4 @@ def test_parts_that_are_equally_busy_limit_together_wherever_the_queue_is() -> N
     of = ensemble(model("a"), model("b"), model("c", count=8))
     parts = {"a": (1.0, 20.0, 116.0), "b": (1.0, 20.0, 2.7), "c": (1.0, 4.0, 0.1)}
 
-    (finding,) = explained(observed(of, 8, 49, 163, parts=parts)).findings
-    assert finding.cause.name == "TOO_FEW_INSTANCES"
+    finding_of("TOO_FEW_INSTANCES", observed(of, 8, 49, 163, parts=parts))

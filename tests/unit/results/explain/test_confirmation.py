@@ -22,15 +22,10 @@ from model_analyzer.results.explain.finding import (
 )
 from model_analyzer.results.explain.situation import Situation
 from tests.unit.builders import failure, variant
-from tests.unit.results.explain.observed import model, observed
+from tests.unit.results.explain.observed import model, observed, situation
 
 ONE = model()
 BEFORE = observed(ONE, 8, 50, 20, queue=140)
-
-
-def situation(record: TrialRecord) -> Situation:
-    assert not isinstance(record.outcome, Failure)
-    return Situation(work=record.trial.workloads[0], runs=(record.outcome,))
 
 
 def confirmation_of(after: TrialRecord | Failure) -> Confirmation:

@@ -18,7 +18,14 @@ from model_analyzer.results.explain.explain import explain
 from model_analyzer.results.explain.situation import Situation
 from model_analyzer.results.time_parts import TimePart
 from tests.unit.builders import at_most, failure, goal, rank_one, record, variant
-from tests.unit.results.explain.observed import explained, model, names, observed
+from tests.unit.results.explain.observed import (
+    explained,
+    finding_of,
+    model,
+    names,
+    observed,
+    repeated,
+)
 
 ONE = model()
 EIGHT = model(count=8)
@@ -41,10 +48,7 @@ def test_enough_instances_are_nothing_unusual() -> None:
 
 
 def test_a_single_instance_of_a_model_that_waits_is_too_few() -> None:
-    explanation = explained(*sleeping(1))
-
-    (finding,) = explanation.findings
-    assert finding.cause.name == "TOO_FEW_INSTANCES"
+    finding = finding_of("TOO_FEW_INSTANCES", *sleeping(1))
     assert "at concurrency 8, 1 instance worked 99 % of the time" in finding.evidence[0]
     assert finding.change is not None
     assert finding.change.parameters["instance_group"] == [{"count": 2, "kind": "KIND_CPU"}]
@@ -53,8 +57,7 @@ def test_a_single_instance_of_a_model_that_waits_is_too_few() -> None:
 def test_a_model_that_computes_on_one_core_needs_an_instance_for_each() -> None:
     records = [observed(ONE, load, 99, 10, queue=10.0 * (load - 1), cores=1.0) for load in (1, 4)]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "SINGLE_CORE"
+    finding = finding_of("SINGLE_CORE", *records)
     assert "an instance for each core (4)" in finding.advice
 
 
@@ -91,9 +94,7 @@ def on_gpu(count: int, *, utilization: float) -> list[TrialRecord]:
 
 
 def test_a_gpu_without_a_free_moment_needs_no_more_instances() -> None:
-    (finding,) = explained(*on_gpu(1, utilization=99.0)).findings
-
-    assert finding.cause.name == "GPU_FULL"
+    finding = finding_of("GPU_FULL", *on_gpu(1, utilization=99.0))
     assert "the GPU was busy 99 % of the time" in finding.evidence
     assert finding.change is None, "there is no other configuration to test"
 
@@ -112,9 +113,7 @@ def test_a_busy_gpu_says_nothing_about_a_model_on_cpus() -> None:
 
 
 def test_instances_that_share_a_busy_gpu_are_too_many_and_no_lock() -> None:
-    (finding,) = explained(*on_gpu(4, utilization=100.0)).findings
-
-    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    finding = finding_of("TOO_MANY_INSTANCES", *on_gpu(4, utilization=100.0))
     assert "the GPU was busy 100 % of the time" in finding.evidence
     assert finding.advice.startswith("use fewer instances: 1 instead of 4")
 
@@ -131,8 +130,7 @@ def test_executions_that_take_longer_together_share_a_lock() -> None:
     records = [observed(of, load, 49, 20.0 * load) for load in (1, 2, 4)]
     records.append(observed(of, 8, 49, 80, queue=80))
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "LOCK"
+    finding = finding_of("LOCK", *records)
     assert "20.0 ms at concurrency 1, and 80.0 ms at concurrency 8" in finding.evidence[0]
 
 
@@ -142,20 +140,15 @@ def test_instances_that_share_two_places_are_too_many() -> None:
         observed(of, load, 49 * min(load, 2), 20 * max(load / 2, 1)) for load in (1, 2, 4, 8)
     ]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    finding = finding_of("TOO_MANY_INSTANCES", *records)
     assert finding.advice.startswith("use fewer instances: 2 instead of 8")
 
 
 def test_instances_that_compete_for_cores_are_too_many() -> None:
     of = model(count=8)
-    records = [
-        observed(of, 1, 95, 10, cores=1),
-        observed(of, 8, 195, 40, cores=1.9),
-    ]
+    records = [observed(of, 1, 95, 10, cores=1), observed(of, 8, 195, 40, cores=1.9)]
 
-    (finding,) = explained(*records, cores=2).findings
-    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    finding = finding_of("TOO_MANY_INSTANCES", *records, cores=2)
     assert "95 % of 2 cores" in finding.evidence[1].replace("100 %", "95 %")
 
 
@@ -185,8 +178,7 @@ def test_fewer_instances_that_were_better_are_told() -> None:
     fewer = model(count=2, suffix="config_0")
     records = [observed(EIGHT, 8, 95, 80), observed(fewer, 8, 150, 13, queue=40, started=400)]
 
-    (finding,) = explained(*records, variant="m_config_default").findings
-    assert finding.cause.name == "TOO_MANY_INSTANCES"
+    finding = finding_of("TOO_MANY_INSTANCES", *records, variant="m_config_default")
     assert "m_config_0 with 6 instances fewer has 150 infer/s" in finding.evidence[0]
 
 
@@ -209,9 +201,7 @@ def test_a_tested_advice_is_not_dropped_because_it_ranks_lower_by_chance() -> No
     """At a constant rate, 59.9 is not less than 60.0/s; but its p99 is a third."""
     slow = model(max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 60_000})
     at_once = model(
-        suffix="config_0",
-        max_batch_size=16,
-        dynamic_batching={"max_queue_delay_microseconds": 0},
+        suffix="config_0", max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 0}
     )
     at_60 = partial(observed, load=60, kind=LoadKind.REQUEST_RATE)
     records = [
@@ -232,13 +222,9 @@ def test_one_instance_fewer_is_told_as_one() -> None:
 
 def test_a_delay_for_batches_that_never_fill_is_too_long() -> None:
     of = model(max_batch_size=16, dynamic_batching={"max_queue_delay_microseconds": 100_000})
-    records = [
-        observed(of, 1, 9.5, 5, queue=100),
-        observed(of, 4, 38, 6, queue=98, batch=4),
-    ]
+    records = [observed(of, 1, 9.5, 5, queue=100), observed(of, 4, 38, 6, queue=98, batch=4)]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "QUEUE_DELAY"
+    finding = finding_of("QUEUE_DELAY", *records)
     assert "max_queue_delay_microseconds is 100000" in finding.evidence[1]
 
 
@@ -249,8 +235,7 @@ def test_a_queue_with_a_policy_lets_requests_wait_although_the_instance_is_free(
     late = model(max_batch_size=4, dynamic_batching=policy)
     plain = model(max_batch_size=4, dynamic_batching={})
 
-    (finding,) = explained(observed(late, 1, 18, 20, queue=35)).findings
-    assert finding.cause.name == "QUEUE_POLICY"
+    finding = finding_of("QUEUE_POLICY", observed(late, 1, 18, 20, queue=35))
     assert next(iter(policy)) in finding.evidence[1]
     assert next(iter(policy)) in finding.advice
     assert "QUEUE_POLICY" not in names(observed(plain, 1, 18, 20, queue=35))
@@ -290,8 +275,7 @@ def test_a_client_with_too_few_threads_is_the_limit() -> None:
         for rate in (50, 200)
     ]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "CLIENT"
+    finding = finding_of("CLIENT", *records)
     assert "of 200 requests/s, 95.0 were answered" in finding.evidence[0]
 
 
@@ -303,8 +287,7 @@ def test_a_client_that_sends_without_waiting_needs_a_faster_machine() -> None:
         outcome=replace(late.outcome, models=(replace(measured, seconds=1.0),))
     )
 
-    (finding,) = explained(one_round).findings
-    assert finding.cause.name == "CLIENT"
+    finding = finding_of("CLIENT", one_round)
     assert len(finding.evidence) == 1
     assert "machine" in finding.advice
     assert finding.change is None
@@ -330,8 +313,7 @@ def test_large_tensors_take_the_time(version: str, needs: bool) -> None:
         )
     ]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "TENSORS"
+    finding = finding_of("TENSORS", *records)
     assert finding.evidence[0] == "a request has 4.2 MB, a response 4.2 MB"
     assert ("--allow-client-shm=true" in finding.advice) is needs
 
@@ -347,8 +329,7 @@ def test_the_busiest_part_of_an_ensemble_limits_it() -> None:
         for load in (1, 8)
     ]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "COMPOSING_MODEL"
+    finding = finding_of("COMPOSING_MODEL", *records)
     assert "1 instance of slow worked 99 % of the time, those of fast 4 %" in finding.evidence[0]
     assert finding.change is not None
     assert finding.change.model == "slow"
@@ -433,8 +414,7 @@ def test_slow_first_seconds_are_a_cold_start_and_nothing_else() -> None:
         observed(EIGHT, 8, 760, 10),
     ]
 
-    (finding,) = explained(*records).findings
-    assert finding.cause.name == "COLD_START"
+    finding = finding_of("COLD_START", *records)
     assert "took 100 ms in the first 20 s after loading, later 10.0 ms" in finding.evidence[0]
 
 
@@ -450,9 +430,7 @@ def growing(*steps: float) -> list[TrialRecord]:
 
 
 def test_memory_that_grows_with_the_inferences_is_told() -> None:
-    (finding,) = explained(*growing(9, 18, 36, 72)).findings
-
-    assert finding.cause.name == "MEMORY_GROWTH"
+    finding = finding_of("MEMORY_GROWTH", *growing(9, 18, 36, 72))
     assert "from 109 to 235 MB over 12600 inferences" in finding.evidence[0]
     assert "10.0 kB for an inference" in finding.evidence[0]
 
@@ -508,11 +486,7 @@ def test_a_busy_machine_is_a_cause_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("busy", "evidence"),
-    [
-        (3, ["other programs were busy during 3 of 4 measurements"]),
-        (2, []),
-    ],
+    ("busy", "evidence"), [(3, ["other programs were busy during 3 of 4 measurements"]), (2, [])]
 )
 def test_each_measurement_of_a_busy_machine_counts(busy: int, evidence: Sequence[str]) -> None:
     """Repetitions and rounds of one trial are several measurements."""
@@ -524,11 +498,6 @@ def test_each_measurement_of_a_busy_machine_counts(busy: int, evidence: Sequence
 
     findings = explained(*records).findings
     assert [text for finding in findings for text in finding.evidence] == evidence
-
-
-def repeated(measured: TrialRecord, number: int) -> TrialRecord:
-    """The outcome as this repetition of its trial."""
-    return measured._replace(trial=replace(measured.trial, repetition=number))
 
 
 def test_failures_of_the_variant_are_told_under_any_name_and_load() -> None:
