@@ -308,7 +308,7 @@ def test_a_run_goes_on_from_a_checkpoint_cut_anywhere(three_files: Path, step: i
         (
             b'{"ResultManager.results":{}}\n',
             "not a checkpoint of Triton Model Analyzer that can be read:"
-            " it has no MetricsManager.gpus",
+            " ResultManager.results has no _results",
         ),
         (b"\x1f\x8b\x08\0\xff\xfe", "line 1 is cut off"),
     ],
