@@ -16,7 +16,7 @@ start, beside those of --load-model with the configurations in its repository), 
 load and unload), `unloads` (false: models never end), `header` (NAME:VALUE; calls without it are
 refused), `mute` (keeps its statistics to itself), `unlisted` (models without files: they are
 loaded, but the index lacks them, and they cannot be loaded again), `restricts` (a header without
-which nobody gets the index; no value is right), `leaves` (does not complete configurations).
+which nobody gets the index; no value is right).
 
 What a load does is told by the model configuration's parameter `fake`: `fail`, `killed` (the
 model's process is, while it loads), `refuse` (as for a configuration that is not valid), `hang`,
@@ -56,8 +56,6 @@ from tritonclient.grpc import model_config_pb2, service_pb2, service_pb2_grpc  #
 
 PLAN = json.loads(os.environ.get("FAKE_TRITON", "{}"))
 VERSION = PLAN.get("version", "9.99.0")
-# the model that asks whether the server completes configurations
-PROBE = "model-analyzer-asks-whether-it-completes"
 NAME = PLAN.get("name", "triton")
 
 
@@ -111,9 +109,6 @@ class Models:
 
     def load(self, name: str, override: str | None) -> None:
         self._may_change()
-        if name == PROBE:
-            text = f"configurations are {'left' if PLAN.get('leaves') else 'completed'}"
-            raise Refusal(grpc.StatusCode.INVALID_ARGUMENT, f"Internal: ValueError: {text}")
         config = json.loads(override) if override else self.configs.get(name, completed(name))
         self.loads += 1
         count = config.get("instance_group", [{}])[0].get("count", 1)

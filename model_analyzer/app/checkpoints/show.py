@@ -63,7 +63,7 @@ TitledTable = tuple[str, Table]
 
 _REASON = "reason"
 
-# Characters of a cell in a list, where each checkpoint has one line.
+# Characters of the names of models in a list, where each checkpoint has one line.
 _LONGEST = 50
 
 
@@ -269,7 +269,7 @@ class CheckpointListing:
             overview.measurements,
             overview.failures,
             overview.best[self.metric],
-            shortened(overview.state, _LONGEST),  # `verify` says all
+            overview.state,
         )
 
     def documents(self) -> Sequence[Mapping[str, Any]]:

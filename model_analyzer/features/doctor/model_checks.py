@@ -49,7 +49,7 @@ from model_analyzer.runner.load.perf_analyzer import PerfAnalyzer
 from model_analyzer.runner.load.time_limits import GivenLimit
 from model_analyzer.runner.runtime import Program
 from model_analyzer.runner.server.log import hint
-from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading, completes
+from model_analyzer.runner.server.remote import NOT_ALLOWED, allows_loading
 from model_analyzer.runner.server.triton import TritonServer
 from model_analyzer.runner.versions import UNKNOWN_BACKEND, described, is_before, refusal
 
@@ -79,11 +79,6 @@ _ALONE = {"sequence-length": "1", "sequence-length-variation": "0"}
 _DEAD = "is not healthy"
 
 _FIX_REMOTE = "check the server, its address and the keys in the options"
-_COMPLETING = (
-    "the server completes configurations: where the code of a Python model sets max_batch_size or a"
-    " dynamic batcher, its other variants fail"
-)
-_FIX_COMPLETING = "start it with --disable-auto-complete-config"
 _CPU_ONLY = "if the model runs on CPUs, give it cpu_only: true"
 
 
@@ -289,13 +284,9 @@ def check_served(
     """Findings about the server and the models of the run. `loads` says whether the run loads
     models; otherwise they must be loaded. `requests` are the first ones, by model.
 
-    It loads and unloads none of them: models that are not loaded get no request.
+    It loads and unloads nothing: models that are not loaded get no request.
     """
     try:
-        if loads and setups:
-            client = server.client(next(iter(setups.values())))
-            if allows_loading(client) and completes(client):
-                yield warning("completion", _COMPLETING, _FIX_COMPLETING)
         for name, setup in setups.items():
             client = server.client(setup)
             if loads and not allows_loading(client):

@@ -17,7 +17,6 @@ from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_message
 from model_analyzer.runner.client.connect import GrpcTls
 from model_analyzer.runner.client.interface import (
-    FILES_S,
     NOT_TRITON,
     PHASES,
     QUICK_S,
@@ -97,11 +96,6 @@ class GrpcClient:
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
         override = None if config is None else to_json(config)
         self._call(self._client.load_model, name, config=override, timeout_s=timeout_s)
-
-    def load_files(self, name: str, config: ModelConfig, files: Mapping[str, bytes]) -> None:
-        contents = {f"file:{path}": text for path, text in files.items()}
-        load, override = self._client.load_model, to_json(config)
-        self._call(load, name, config=override, files=contents, timeout_s=FILES_S)
 
     def unload(self, name: str) -> None:
         self._call(self._client.unload_model, name)

@@ -13,7 +13,6 @@ import math
 import socket
 import ssl
 import time
-from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -27,7 +26,6 @@ from model_analyzer.domain.measurements import ModelStatistics, RequestCounts
 from model_analyzer.domain.models import ModelConfig
 from model_analyzer.domain.protobuf import from_json
 from model_analyzer.runner.client.interface import (
-    FILES_S,
     NOT_TRITON,
     PHASES,
     QUICK_S,
@@ -103,14 +101,7 @@ class HttpClient:
             return config_of(name, from_json(answer))
 
     def load(self, name: str, config: ModelConfig | None, timeout_s: float) -> None:
-        self._load(name, {} if config is None else {"config": to_json(config)}, timeout_s)
-
-    def load_files(self, name: str, config: ModelConfig, files: Mapping[str, bytes]) -> None:
-        contents = {f"file:{path}": b64encode(text).decode() for path, text in files.items()}
-        self._load(name, {"config": to_json(config), **contents}, FILES_S)
-
-    def _load(self, name: str, parameters: Mapping[str, str], timeout_s: float) -> None:
-        body = {"parameters": parameters} if parameters else {}
+        body = {} if config is None else {"parameters": {"config": to_json(config)}}
         path = f"/v2/repository/models/{_in_path(name)}/load"
         self._call("POST", path, json.dumps(body).encode(), timeout_s=timeout_s)
 

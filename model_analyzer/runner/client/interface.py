@@ -17,9 +17,6 @@ from model_analyzer.errors import ServerError
 # The deadline in seconds for calls that a server answers at once.
 QUICK_S = 10.0
 
-# The deadline in seconds for a model that is loaded from files in the request.
-FILES_S = 60.0
-
 # The deadline in seconds for statistics, which are optional.
 STATISTICS_S = 2.0
 
@@ -122,9 +119,6 @@ class ServerClient(Protocol):
 
         None means the configuration in the repository, or that of an earlier load, if any.
         """
-
-    def load_files(self, name: str, config: ModelConfig, files: Mapping[str, bytes]) -> None:
-        """Loads a model that is not in the repository: the content of its files, by path."""
 
     def unload(self, name: str) -> None:
         """Starts to unload a model (not its composing models), without waiting for the end."""

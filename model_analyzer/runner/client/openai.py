@@ -89,4 +89,4 @@ class OpenAiClient:
     def _unknown(self, *values: Any, **named: Any) -> Any:
         raise ServerCallError("OpenAI's API has no such call")
 
-    load = load_files = unload = statistics = infer_zeros = _unknown
+    load = unload = statistics = infer_zeros = _unknown

@@ -60,38 +60,6 @@ def allows_loading(client: ServerClient) -> bool:
     return True
 
 
-# A model that never loads. A server that completes configurations asks its code first.
-_PROBE = "model-analyzer-asks-whether-it-completes"
-_COMPLETES, _LEAVES = "configurations are completed", "configurations are left"
-_CODE = f"""\
-class TritonPythonModel:
-    @staticmethod
-    def auto_complete_config(config):
-        raise ValueError("{_COMPLETES}")
-
-    def initialize(self, args):
-        raise ValueError("{_LEAVES}")
-
-    def execute(self, requests):
-        return []
-"""
-
-
-def completes(client: ServerClient) -> bool | None:
-    """Whether the server completes configurations; None if it does not tell, such as one without
-    Python models. It has no more models afterwards than before.
-    """
-    config = {"name": _PROBE, "backend": "python"}
-    try:
-        client.load_files(_PROBE, config, {"1/model.py": _CODE.encode()})
-    except ServerCallError as error:
-        if _COMPLETES in str(error):
-            return True
-        return False if _LEAVES in str(error) else None
-    client.unload(_PROBE)
-    return None
-
-
 def _stays() -> bool:
     return False
 
@@ -203,9 +171,6 @@ class _Passing:
 
     def model_config(self, name: str) -> ModelConfig:
         return self._client.model_config(name)
-
-    def load_files(self, name: str, config: ModelConfig, files: Mapping[str, bytes]) -> None:
-        self._client.load_files(name, config, files)
 
     def statistics(self, name: str) -> ModelStatistics:
         return self._client.statistics(name)

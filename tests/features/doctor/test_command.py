@@ -312,23 +312,6 @@ def reached(server) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("protocol", ["grpc", "http"])
-@pytest.mark.parametrize("leaves", [True, False])
-def test_a_server_that_completes_configurations_is_told(
-    examine, elsewhere, protocol: str, leaves: bool
-) -> None:
-    server = elsewhere(loaded=["m"], leaves=leaves)
-
-    findings = examine(**reached(server), client_protocol=protocol)
-
-    if leaves:
-        assert "completion" not in findings
-    else:
-        assert findings["completion"]["level"] == "warning"
-        assert "its other variants fail" in findings["completion"]["found"]
-        assert "--disable-auto-complete-config" in findings["completion"]["fix"]
-
-
 @pytest.mark.parametrize(("version", "warns"), [("2.68.0", True), ("2.51.0", False)])
 def test_a_new_server_has_to_allow_shared_memory(
     examine, elsewhere, version: str, warns: bool

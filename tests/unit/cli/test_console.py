@@ -71,6 +71,7 @@ def test_truth_values_are_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.split() == ["Nodes:", "Node", "Complete", "a", "yes", "b", "no"]
 
 
+@pytest.mark.usefixtures("logger")
 def test_what_many_models_have_written_fills_no_screen(capsys: pytest.CaptureFixture[str]) -> None:
     paths = [Path(f"/x/best/m{number}/config.pbtxt") for number in range(90)]
     models = [(f"m{number}", f"model-analyzer best -m m{number}") for number in range(60)]

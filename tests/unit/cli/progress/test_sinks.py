@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -377,15 +377,6 @@ def test_json_has_the_metrics_of_each_of_several_models() -> None:
 
 
 # -- which one -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def logger() -> Iterator[logging.Logger]:
-    root = logging.getLogger("model_analyzer")
-    before = (root.handlers, root.level, root.propagate)
-    yield root
-    root.handlers, root.propagate = before[0], before[2]
-    root.setLevel(before[1])
 
 
 @pytest.mark.parametrize(
