@@ -232,7 +232,7 @@ def test_files_and_directories_are_verified(directory: Path, tmp_path: Path) -> 
     verification = verify_files([directory, tmp_path / "none.ckpt"], directory)
 
     assert [each["intact"] for each in verification.documents()] == [True, False, False]
-    assert "none.ckpt: damaged: cannot be read" in [*verification.lines()][-1]
+    assert [*verification.lines()][-1].endswith("none.ckpt: does not exist")
 
 
 def test_statistics_measure_loading_and_writing(directory: Path) -> None:

@@ -38,7 +38,7 @@ def test_a_gain_is_clear_only_if_it_is_larger_than_its_noise(spread: float, is_c
 
     *_, last = (event for event in kept.events if isinstance(event, BestChanged))
     assert last.gain is not None
-    assert last.gain.percent == 25.0
+    assert last.gain.percent == pytest.approx(25)
     assert last.gain.is_clear == is_clear
 
 
